@@ -2,7 +2,8 @@
 
 use std::borrow::Cow;
 
-use crate::member::{EntryKey, Member, PersonField};
+use crate::action::ActionKind;
+use crate::member::{EntryKey, Member, RecordField};
 
 /// Titles of members whose name in the API is not plain English. `not` is for columns of objections, and `*` for
 /// all entries of a row. Other members are called by their names.
@@ -175,6 +176,16 @@ impl Member {
             Self::Identifiers(Some(system)) => format!("Number in {}", system.replace('_', " ")),
             Self::Custom(key) => format!("Custom field: {key}"),
             Self::Field(field) => field.title(),
+            Self::ActionIdentifiers(action, None) => {
+                format!("Numbers of the {} in other systems", words_of(*action))
+            }
+            Self::ActionIdentifiers(action, Some(system)) => {
+                let system = system.replace('_', " ");
+                format!("Number of the {} in {system}", words_of(*action))
+            }
+            Self::Action(action, field) => {
+                format!("{} of the {}", field.title(), words_of(*action))
+            }
         }
     }
 
@@ -189,7 +200,7 @@ impl Member {
     }
 }
 
-impl PersonField {
+impl RecordField {
     fn title(&self) -> String {
         let path = match self.member {
             Some(member) => format!("{}.{member}", self.field),
@@ -235,6 +246,11 @@ impl PersonField {
         }
         format!("{title} ({} {noun})", which.to_lowercase())
     }
+}
+
+/// Returns the name of an action as words.
+fn words_of(action: ActionKind) -> String {
+    action.singular().replace('_', " ")
 }
 
 /// Returns the name of a member as words.

@@ -23,7 +23,7 @@ use crate::support::TestResult;
 use crate::support::client::Client;
 use crate::support::program::{KEY, Program, outcome};
 
-fn demo(folder: &Path) -> TestResult<Program> {
+pub(crate) fn demo(folder: &Path) -> TestResult<Program> {
     let mut command = Command::new(env!("CARGO_BIN_EXE_svc-demo"));
     command
         .args(["--port", "0", "--seed-people", "0", "--key"])
@@ -31,7 +31,12 @@ fn demo(folder: &Path) -> TestResult<Program> {
     Program::start(command.arg("--data").arg(folder.join("demo.db")))?.loaded()
 }
 
-fn import(to: &str, file: &Path, key: &str, more: &[&str]) -> TestResult<(bool, String)> {
+pub(crate) fn import(
+    to: &str,
+    file: &Path,
+    key: &str,
+    more: &[&str],
+) -> TestResult<(bool, String)> {
     let mut command = Command::new(env!("CARGO_BIN_EXE_svc-demo"));
     command.arg("import").arg(file).args(["--url", to]);
     let (status, out, errors) = outcome(command.args(more).env("SVC_DEMO_IMPORT_KEY", key))?;
@@ -48,7 +53,7 @@ async fn people(demo: &Program) -> TestResult<u64> {
 }
 
 /// Returns the rows of a file next to a table, each with its columns by name.
-fn report(file: &Path, ending: &str) -> TestResult<Vec<BTreeMap<String, String>>> {
+pub(crate) fn report(file: &Path, ending: &str) -> TestResult<Vec<BTreeMap<String, String>>> {
     let mut name = file.as_os_str().to_owned();
     name.push(ending);
     let text = fs::read_to_string(Path::new(&name))?;

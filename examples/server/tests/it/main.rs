@@ -8,6 +8,7 @@ mod crash;
 mod demo;
 mod export;
 mod import;
+mod import_actions;
 mod import_page;
 mod languages;
 mod log;

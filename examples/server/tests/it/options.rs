@@ -316,7 +316,7 @@ fn the_help_of_a_command_shows_the_options_that_it_uses() {
         ("top", "count interval"),
         (
             "import",
-            "dates dry-run key-file map no-identity rest strict synonyms url yes",
+            "as create-tags dates decimal-mark dry-run event form fundraising-page key-file map mapping no-identity petition rest save-mapping strict synonyms url yes",
         ),
         ("backup", "data"),
         ("check", "data"),

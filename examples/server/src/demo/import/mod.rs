@@ -1,7 +1,8 @@
-//! `svc-demo import`: sends the people of a table to a running server, as one batch of any length.
+//! `svc-demo import`: sends the people of a table, or their actions, to a running server, as one batch of any length.
 //!
 //! Requirements: BAT-08.
 
+mod container;
 mod groups;
 pub(in crate::demo) mod lines;
 mod overview;
@@ -16,11 +17,14 @@ use http::{HeaderValue, StatusCode};
 use http_body_util::BodyExt;
 use indicatif::{ProgressBar, ProgressStyle};
 use sha2::{Digest, Sha256};
+use svc_core::helper::HelperName;
 use svc_import::{
-    ColumnMapping, DateOrder, ImportCounts, ImportResults, MappingError, MappingOptions, Overview,
-    PlannedRow, ReportPaths, RowContent, RowPlan, SavedMapping, Synonyms, Table, error_text,
+    ActionKind, ColumnMapping, DateOrder, DecimalMark, ImportCounts, ImportResults, MappingError,
+    MappingOptions, Overview, PlannedRow, ReportPaths, RowContent, RowPlan, SavedMapping, Synonyms,
+    Table, error_text,
 };
 
+use self::container::ActionArgs;
 use self::groups::MissingGroups;
 use self::lines::RequestBody;
 use self::server::ImportTarget;
@@ -49,9 +53,11 @@ const SYNONYMS: &str = "TOML file with further column names, such as given_name 
     reason = "independent options of a command"
 )]
 pub struct Import {
-    /// Table of people: CSV in any encoding, a spreadsheet (.xlsx, .xls, .ods), or one of them as .gz or
+    /// Table of people or their actions: CSV in any encoding, a spreadsheet (.xlsx, .xls, .ods), or one of them as .gz or
     /// .zip. Its first row has the column names
     file: PathBuf,
+    #[command(flatten)]
+    actions: ActionArgs,
     #[arg(long, value_name = "MEMBER=COLUMN", value_parser = pair, help = MAP)]
     map: Vec<(String, String)>,
     #[arg(long, value_name = "FILE", help = SYNONYMS)]
@@ -71,6 +77,9 @@ pub struct Import {
     /// Order of day and month in dates such as 3/4/1990, if the column does not show it
     #[arg(long, value_name = "ORDER")]
     dates: Option<OrderOfDates>,
+    /// Decimal mark in amounts such as 1,234, if the column does not show it
+    #[arg(long, value_name = "MARK")]
+    decimal_mark: Option<MarkOfDecimals>,
     /// Reject a row with a value that its member cannot have, instead of leaving out the value
     #[arg(long)]
     strict: bool,
@@ -116,6 +125,15 @@ enum OrderOfDates {
     MonthFirst,
 }
 
+/// The mark before the fraction of an amount.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum MarkOfDecimals {
+    /// As in 1,234.50.
+    Point,
+    /// As in 1.234,50.
+    Comma,
+}
+
 fn pair(text: &str) -> Result<(String, String), String> {
     let (member, column) = text
         .split_once('=')
@@ -146,6 +164,7 @@ pub(super) async fn run(import: &Import) -> Result<(), StartupError> {
             "Check its name.",
         ));
     }
+    let container = import.actions.container()?;
     let table = Table::open(&import.file).map_err(|error| unread(&error))?;
     let state = table.state().map_err(|error| unread(&error))?;
     let options = options(import)?;
@@ -165,10 +184,12 @@ pub(super) async fn run(import: &Import) -> Result<(), StartupError> {
             return Ok(());
         }
     }
+    let key = key(import)?;
+    let actions = (import.actions.kind(), container);
     let sending = Sending {
         import,
-        server: ImportTarget::find(&import.to).await?,
-        key: key(import)?,
+        server: ImportTarget::find(&import.to, &key, actions).await?,
+        key,
         table: &table,
         plan: &plan,
         rows: overview.total(),
@@ -199,8 +220,13 @@ pub(super) async fn run(import: &Import) -> Result<(), StartupError> {
     if creates {
         missing.create(&sending.server, &sending.key).await?;
     }
-    let options = (import.dates, import.strict, import.no_identity);
-    let name = batch_name(&table, &plan, &format!("{options:?}"));
+    let mut options = format!("{:?}", (import.dates, import.strict, import.no_identity));
+    if plan.mapping.action().is_some() {
+        // The same table can have the actions of another container.
+        let more = (import.decimal_mark, sending.server.batch_path());
+        options.push_str(&format!("{more:?}"));
+    }
+    let name = batch_name(&table, &plan, &options);
     let name = name.map_err(|error| unread(&error))?;
     let counts = sending.run(Some(&name)).await?;
     if table.state().map_err(|error| unread(&error))? != state {
@@ -270,6 +296,12 @@ fn options(import: &Import) -> Result<MappingOptions, StartupError> {
         Some(OrderOfDates::DayFirst) => DateOrder::DayFirst,
         Some(OrderOfDates::MonthFirst) => DateOrder::MonthFirst,
     };
+    options.decimal_mark = match import.decimal_mark {
+        None => DecimalMark::Unknown,
+        Some(MarkOfDecimals::Point) => DecimalMark::Point,
+        Some(MarkOfDecimals::Comma) => DecimalMark::Comma,
+    };
+    options.action = import.actions.kind();
     if let Some(path) = &import.mapping {
         let failed = |why: &dyn std::fmt::Display| {
             StartupError::new(
@@ -325,6 +357,9 @@ fn mapping(
             MappingError::Nothing(_) => {
                 "Delete the rows above the column names, or name columns with --map, such as --map email=B."
             }
+            MappingError::NoDecisive { .. } => {
+                "Name the column with --map, such as --map amount=D."
+            }
             _ => "Change the mapping with --map, such as --map given_name=First --map email=B.",
         };
         StartupError::new(
@@ -374,9 +409,9 @@ impl Sending<'_> {
             let body = remote::body(response).await.unwrap_or_default();
             let why = error_text(&serde_json::from_slice(&body).unwrap_or_default());
             let remedy = if matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN) {
-                format!(
-                    "Check the key in {KEY} or --key-file. It needs the right helper.person_signup."
-                )
+                let helper = self.plan.mapping.action().map(ActionKind::helper);
+                let helper = helper.unwrap_or(HelperName::PersonSignup).as_str();
+                format!("Check the key in {KEY} or --key-file. It needs the right helper.{helper}.")
             } else {
                 "Wait, and run the same command again. No row is imported twice.".to_owned()
             };

@@ -10,13 +10,15 @@ use http_body::Body;
 use http_body_util::Full;
 use hyper::body::Incoming;
 use serde_json::{Value, json};
+use svc_core::helper::HelperName;
 use svc_core::model::Kind;
-use svc_import::error_text;
+use svc_import::{ActionKind, error_text};
 
+use super::container;
 use crate::demo::StartupError;
 use crate::demo::remote::{body, document, exchange, link, reachable};
 
-/// The URL of the batch of sign-ups, and what else an import needs of the server.
+/// The URL of the batch of the helper, and what else an import needs of the server.
 #[derive(Debug)]
 pub(in crate::demo) struct ImportTarget {
     entry_point: String,
@@ -29,12 +31,18 @@ pub(in crate::demo) struct ImportTarget {
 }
 
 impl ImportTarget {
-    /// Finds the batch by the links of an entry point.
+    /// Finds the batch by the links of an entry point. The actions are those of a container with this title, name or
+    /// URL.
     ///
     /// # Errors
     ///
-    /// Returns an error if the server does not respond, or does not support batches of sign-ups.
-    pub(in crate::demo) async fn find(entry_point: &str) -> Result<Self, StartupError> {
+    /// Returns an error if the server does not respond, does not support batches of the helper, or has no such
+    /// container.
+    pub(in crate::demo) async fn find(
+        entry_point: &str,
+        key: &HeaderValue,
+        (action, container): (Option<ActionKind>, Option<&str>),
+    ) -> Result<Self, StartupError> {
         let hint = "Set --url to the entry point of a running server, such as http://localhost:8080/api/v1/.";
         let failed = |why: String| {
             StartupError::new(
@@ -52,31 +60,77 @@ impl ImportTarget {
         let behaviours = about.get("behaviours").and_then(Value::as_array);
         let declares = |name| behaviours.is_some_and(|all| all.iter().any(|one| one == name));
         let (has_batches, previews) = (declares("batch"), declares("batch.preview"));
-        let helper = link(&links, |name| name.ends_with(":person_signup_helper"));
-        let helper = helper.filter(|_| has_batches).ok_or_else(|| {
-            let remedy = "Use a server whose capability document declares `batch` and that offers helper.person_signup.";
+        let header = about
+            .pointer("/dialect/key_header")
+            .and_then(Value::as_str)
+            .and_then(|name| name.parse().ok());
+        let key_header =
+            header.ok_or_else(|| failed("its capability document cannot be read".to_owned()))?;
+        let mut target = Self {
+            entry_point: entry_point.to_owned(),
+            links,
+            batch: Uri::default(),
+            previews,
+            key_header,
+        };
+        let helper = match action.filter(|_| has_batches) {
+            Some(action) => Some(container::helper(&target, key, action, container).await?),
+            None => link(&target.links, |name| {
+                name.ends_with(":person_signup_helper")
+            })
+            .filter(|_| has_batches)
+            .map(str::to_owned),
+        };
+        let helper = helper.ok_or_else(|| {
+            let helper = action.map_or(HelperName::PersonSignup, ActionKind::helper).as_str();
+            let remedy = format!("Use a server whose capability document declares `batch` and that offers helper.{helper}.");
             StartupError::new(
-                "The server does not support batches of the person signup helper.",
+                format!("The server does not support batches of the helper {helper}."),
                 entry_point,
                 remedy,
             )
         })?;
         let batch = format!("{}/batch", helper.trim_end_matches('/'));
-        let batch = reachable(entry_point, &batch);
-        let header = about
-            .pointer("/dialect/key_header")
-            .and_then(Value::as_str)
-            .and_then(|name| name.parse().ok());
-        match (batch.parse(), header) {
-            (Ok(batch), Some(key_header)) => Ok(Self {
-                entry_point: entry_point.to_owned(),
-                links,
-                batch,
-                previews,
-                key_header,
-            }),
-            _ => Err(failed("its capability document cannot be read".to_owned())),
+        let batch = reachable(entry_point, &batch).parse();
+        target.batch = batch.map_err(|_| failed(format!("{helper} is not a URL")))?;
+        Ok(target)
+    }
+
+    /// Returns the path of the batch.
+    pub(super) fn batch_path(&self) -> &str {
+        self.batch.path()
+    }
+
+    async fn read(&self, key: &HeaderValue, url: &str) -> Result<Value, String> {
+        let request = Request::get(reachable(&self.entry_point, url));
+        document(request.header(&self.key_header, key)).await
+    }
+
+    /// Passes the records of a kind to a function, until it returns that it needs no more.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the server does not return all records of the kind.
+    pub(super) async fn each(
+        &self,
+        key: &HeaderValue,
+        kind: Kind,
+        mut take: impl FnMut(&Value) -> bool,
+    ) -> Result<(), String> {
+        let mut next = self.collection(kind);
+        while let Some(page) = next {
+            let page = self.read(key, &page).await?;
+            let records = page.get("_embedded").and_then(Value::as_object);
+            let records = records.into_iter().flat_map(|all| all.values());
+            for record in records.filter_map(Value::as_array).flatten() {
+                if !take(record) {
+                    return Ok(());
+                }
+            }
+            let links = page.get("_links").unwrap_or(&Value::Null);
+            next = link(links, |name| name == "next").map(str::to_owned);
         }
+        Ok(())
     }
 
     /// Returns the URL that the user has entered.
@@ -124,21 +178,13 @@ impl ImportTarget {
         names: &BTreeSet<String>,
     ) -> Result<BTreeSet<String>, String> {
         let mut missing = names.clone();
-        let mut next = self.collection(kind);
-        while let Some(page) = next.filter(|_| !missing.is_empty()) {
-            let page = Request::get(page).header(&self.key_header, key);
-            let page = document(page).await?;
-            let records = page.get("_embedded").and_then(Value::as_object);
-            let records = records.into_iter().flat_map(|all| all.values());
-            for record in records.filter_map(Value::as_array).flatten() {
-                if let Some(name) = record.get("name").and_then(Value::as_str) {
-                    missing.remove(name);
-                }
+        let read = self.each(key, kind, |record| {
+            if let Some(name) = record.get("name").and_then(Value::as_str) {
+                missing.remove(name);
             }
-            let links = page.get("_links").unwrap_or(&Value::Null);
-            next = link(links, |name| name == "next")
-                .map(|following| reachable(&self.entry_point, following));
-        }
+            !missing.is_empty()
+        });
+        read.await?;
         Ok(missing)
     }
 

@@ -100,7 +100,7 @@ impl ImportRun {
         if !is_decided {
             return Ok(JobPhase::Ready);
         }
-        let server = ImportTarget::find(&self.page.entry_point).await;
+        let server = ImportTarget::find(&self.page.entry_point, &self.key, (None, None)).await;
         let server = server.map_err(|error| {
             tracing::warn!(%error, "the page cannot import");
             UNAVAILABLE.to_owned()
