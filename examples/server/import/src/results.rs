@@ -444,9 +444,9 @@ mod tests {
             r#"{"status":400,"body":{"x:error":{"resource_status":[{"resource":"x:person","response_code":400,"errors":[{"description":"No."}]}]}}}"#,
             r#"{"status":400,"body":{"x:error":{"resource_status":[{"resource":"x:person","response_code":201},{"resource":"x:tagging","response_code":400,"errors":[{"description":"No."}]}]}}}"#,
         ];
-        let rows = requests.iter().filter(|byte| **byte == b'\n').count();
+        let rows = requests.split_inclusive(|byte| *byte == b'\n');
         let mut text = String::new();
-        for row in 0..rows {
+        for (row, _) in rows.enumerate() {
             text.push_str(results[(row + usize::from(seed)) % results.len()]);
             text.push('\n');
         }
@@ -522,10 +522,7 @@ mod tests {
             let mut text = ["First name", "E-mail", "Phone", "Birthday", "Tags", "Notes"].join(separator);
             text.push_str(line_end);
             for (place, row) in rows.iter().enumerate() {
-                let cells = row.iter().map(|cell| match quotes {
-                    true => format!("\"{}\"", cell.replace('"', "\"\"")),
-                    false => cell.clone(),
-                });
+                let cells = row.iter().map(|cell| if quotes { format!("\"{}\"", cell.replace('"', "\"\"")) } else { cell.clone() });
                 text.push_str(&cells.collect::<Vec<_>>().join(separator));
                 if large == Some(place) {
                     text.push_str(&"x".repeat(1024 * 1024));
@@ -546,8 +543,7 @@ mod tests {
             file.seek(SeekFrom::Start(0)).expect("the start");
             let Ok(table) = Table::open(&path) else { return Ok(()) };
             let synonyms = Synonyms::built_in().expect("names");
-            let mut options = MappingOptions::default();
-            options.rest_custom = true;
+            let options = MappingOptions { rest_custom: true, ..MappingOptions::default() };
             let Ok(mapping) = ColumnMapping::new(table.head(), &synonyms, &options) else { return Ok(()) };
             let mut plan = RowPlan::new(mapping);
             (plan.is_strict, plan.accepts_unknown) = (is_strict, accepts_unknown);

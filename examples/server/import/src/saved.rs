@@ -102,9 +102,11 @@ mod tests {
             .map(str::to_owned)
             .to_vec();
         let synonyms = Synonyms::built_in().expect("the built-in names");
-        let mut options = MappingOptions::default();
-        options.pairs = vec![("custom_fields.shoe".to_owned(), "D".to_owned())];
-        options.dates = DateOrder::DayFirst;
+        let options = MappingOptions {
+            pairs: vec![("custom_fields.shoe".to_owned(), "D".to_owned())],
+            dates: DateOrder::DayFirst,
+            ..MappingOptions::default()
+        };
         let mapping = ColumnMapping::new(&head, &synonyms, &options).expect("a mapping");
         let saved = SavedMapping::of(&head, &mapping, &options);
         let text = saved.to_toml().expect("TOML");
@@ -115,9 +117,11 @@ mod tests {
         );
         let read = SavedMapping::from_toml(&text).expect("the same");
         assert_eq!(read, saved);
-        let mut options = MappingOptions::default();
         // The command line precedes the file.
-        options.pairs = vec![("custom_fields.size".to_owned(), "D".to_owned())];
+        let mut options = MappingOptions {
+            pairs: vec![("custom_fields.size".to_owned(), "D".to_owned())],
+            ..MappingOptions::default()
+        };
         read.add_to(&mut options);
         let again = ColumnMapping::new(&head, &synonyms, &options).expect("a mapping");
         let columns = again.columns().iter();

@@ -1,4 +1,4 @@
-//! Ten files that LibreOffice 7.4 has saved from one sheet, in its formats and encodings.
+//! Ten files that `LibreOffice` 7.4 has saved from one sheet, in its formats and encodings.
 
 use std::fs;
 

@@ -21,7 +21,7 @@ use tokio_rustls::rustls::pki_types::ServerName;
 use tokio_rustls::rustls::{ClientConfig, RootCertStore};
 
 /// Returns the URL of the first link whose relation is a wanted one.
-pub(super) fn link<'l>(links: &'l Value, is_wanted: impl Fn(&str) -> bool) -> Option<&'l str> {
+pub(super) fn link(links: &Value, is_wanted: impl Fn(&str) -> bool) -> Option<&str> {
     let links = links.as_object()?;
     let (_, link) = links.iter().find(|(name, _)| is_wanted(name))?;
     link.get("href")?.as_str()

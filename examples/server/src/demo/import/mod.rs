@@ -220,12 +220,12 @@ pub(super) async fn run(import: &Import) -> Result<(), StartupError> {
     if creates {
         missing.create(&sending.server, &sending.key).await?;
     }
-    let mut options = format!("{:?}", (import.dates, import.strict, import.no_identity));
-    if plan.mapping.action().is_some() {
-        // The same table can have the actions of another container.
-        let more = (import.decimal_mark, sending.server.batch_path());
-        options.push_str(&format!("{more:?}"));
-    }
+    // The same table can have the actions of another container.
+    let more = plan.mapping.action().map_or_else(String::new, |_| {
+        format!("{:?}", (import.decimal_mark, sending.server.batch_path()))
+    });
+    let options = (import.dates, import.strict, import.no_identity);
+    let options = format!("{options:?}{more}");
     let name = batch_name(&table, &plan, &options);
     let name = name.map_err(|error| unread(&error))?;
     let counts = sending.run(Some(&name)).await?;

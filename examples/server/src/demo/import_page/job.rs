@@ -5,7 +5,7 @@ use std::io::{self, Write as _};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use svc_core::Tenant;
 use svc_core::auth::Principal;
 use svc_import::ImportCounts;
@@ -305,26 +305,29 @@ impl ImportJob {
             JobPhase::Ended(JobOutcome::Failed(why)) => ("failed", Some(why)),
             JobPhase::Unusable(why) => ("unusable", Some(why)),
         };
-        let mut view = json!({ "id": self.id.to_string(), "state": name });
+        let mut view = Map::new();
+        let mut set = |name: &str, value: Value| drop(view.insert(name.to_owned(), value));
+        set("id", self.id.to_string().into());
+        set("state", name.into());
         if let JobPhase::Receiving { received, .. } = state.phase {
-            view["received"] = received.into();
-            view["size"] = self.size.into();
+            set("received", received.into());
+            set("size", self.size.into());
         }
         if let Some(problem) = problem {
-            view["problem"] = problem.as_str().into();
+            set("problem", problem.as_str().into());
         }
         if let (JobPhase::Ready, Some(table)) = (&state.phase, &state.table) {
-            view["table"] = table.view();
+            set("table", table.view());
         }
         if matches!(state.phase, JobPhase::Running | JobPhase::Ended(_)) {
-            view["total"] = state.total.into();
             let choice = state.table.as_ref().map(|table| &table.choice);
             let accepts_unknown = choice.is_some_and(|choice| choice.accepts_unknown);
-            view["accepts_unknown"] = accepts_unknown.into();
-            view["all"] = state.counts.all().into();
-            view["counts"] = shown_counts(&state.counts);
+            set("total", state.total.into());
+            set("accepts_unknown", accepts_unknown.into());
+            set("all", state.counts.all().into());
+            set("counts", shown_counts(&state.counts));
         }
-        view
+        view.into()
     }
 }
 

@@ -118,9 +118,10 @@ impl ImportRun {
             }
             return Ok(JobPhase::Ready);
         }
-        let created = match self.choice.creates_groups {
-            true => self.create(&server, groups).await,
-            false => Ok(()),
+        let created = if self.choice.creates_groups {
+            self.create(&server, groups).await
+        } else {
+            Ok(())
         };
         if let Err(why) = created {
             if let Some(read) = &mut self.job.state().table {

@@ -86,14 +86,13 @@ impl ReadTable {
         let mut options = MappingOptions::default();
         let guess = ColumnMapping::new(table.head(), &synonyms, &options);
         let is_guessed = guess.is_ok();
-        let mut mapping = match guess {
-            Ok(mapping) => mapping,
+        let mut mapping = if let Ok(mapping) = guess {
+            mapping
+        } else {
             // Only to count the rows.
-            Err(_) => {
-                options.rest_custom = true;
-                let counted = ColumnMapping::new(table.head(), &synonyms, &options);
-                counted.map_err(|_| unusable(&TableError::Empty))?
-            }
+            options.rest_custom = true;
+            let counted = ColumnMapping::new(table.head(), &synonyms, &options);
+            counted.map_err(|_| unusable(&TableError::Empty))?
         };
         let overview = Overview::read(&table, &mut mapping);
         let overview = overview.map_err(|error| unusable(&error.into()))?;
