@@ -69,7 +69,7 @@ impl ActionKind {
         Some((all.find(|one| one.singular() == name)?, member))
     }
 
-    /// Returns the amount of the action, without which it says nothing.
+    /// Returns the amount of the action, without which it has no meaning.
     pub(crate) fn amount(self) -> Option<&'static str> {
         let mut fields = self.fields().fields.iter();
         let amount = fields.find(|field| matches!(field.ty, ValueType::Amount));

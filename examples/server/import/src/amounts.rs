@@ -150,7 +150,7 @@ pub(crate) fn currency_code(text: &str) -> Option<&'static str> {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct MoneyText {
     pub(crate) amount: Amount,
-    /// What is written next to the amount.
+    /// The text next to the amount.
     pub(crate) currency: Option<CurrencyHint>,
 }
 

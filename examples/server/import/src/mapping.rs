@@ -181,7 +181,7 @@ pub enum MappingError {
         /// The kind of action, in the plural.
         action: &'static str,
     },
-    /// No column has a value without which the action says nothing.
+    /// No column has a value without which the action has no meaning.
     NoDecisive {
         /// The member.
         member: String,

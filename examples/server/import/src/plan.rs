@@ -42,7 +42,7 @@ pub enum PlannedRow {
 }
 
 impl RowPlan {
-    /// Creates a plan that leaves out wrong values, and rejects rows that identify nobody.
+    /// Creates a plan that leaves out wrong values, and rejects rows that identify no one.
     #[must_use]
     pub fn new(mapping: ColumnMapping) -> Self {
         Self {
@@ -165,7 +165,7 @@ impl RequestLines {
                 reason,
                 state,
             };
-            // If nobody reads the results any more, the notes are not needed.
+            // If no one reads the results any longer, the notes are not needed.
             let _ = self.notes.send(note);
         }
         Ok(())

@@ -542,7 +542,7 @@ fn currencies_of_amounts() {
     );
 }
 
-/// An action never says something else than its row: an amount or an answer that cannot be read rejects the row. Any
+/// An action never differs from its row: an amount or an answer that cannot be read rejects the row. Any
 /// other value costs its cell.
 #[test]
 fn what_an_action_cannot_say_rejects_its_row() {

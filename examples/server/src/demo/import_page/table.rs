@@ -44,7 +44,6 @@ pub(super) struct ReadTable {
 
 /// What the user has decided.
 #[derive(Debug, Clone, Default)]
-#[allow(clippy::struct_excessive_bools, reason = "independent options")]
 pub(super) struct ImportChoice {
     /// The member of each column, in the notation of [`Member::parse`].
     members: Vec<String>,
