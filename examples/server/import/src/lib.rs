@@ -23,6 +23,8 @@
 mod action;
 mod amounts;
 mod dates;
+mod export;
+mod formulas;
 mod mapping;
 mod member;
 mod names;
@@ -38,6 +40,10 @@ mod values;
 pub use action::ActionKind;
 pub use amounts::DecimalMark;
 pub use dates::DateOrder;
+pub use export::{
+    Cell, ExportColumn, ExportColumns, ExportError, ExportFormat, ExportRecord, TableWriter,
+    UnknownColumn, UsedColumns,
+};
 pub use mapping::{
     ColumnMapping, DroppedCell, MappedColumn, MappedRow, MappingError, MappingOptions, Synonyms,
     SynonymsError,

@@ -4,10 +4,13 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use serde_json::{Map, Value, json};
+use svc_core::model::Kind;
+use svc_core::schema::{COMMON, FieldSpec};
 
 use crate::action::{ActionBuilder, ActionKind};
 use crate::amounts::{AmountEvidence, DecimalMark};
 use crate::dates::{DateEvidence, DateOrder};
+use crate::formulas::unmarked;
 use crate::member::{EntryKey, MOST_ENTRIES, Member, RecordField, ValueFormat};
 use crate::names::{NameTable, plain_name};
 use crate::table::column_letters;
@@ -291,6 +294,8 @@ pub struct ColumnMapping {
     amounts: BTreeMap<usize, AmountEvidence>,
     decimal_mark: DecimalMark,
     action: Option<ActionKind>,
+    /// Whether the table was exported.
+    is_export: bool,
 }
 
 impl ColumnMapping {
@@ -320,10 +325,18 @@ impl ColumnMapping {
             amounts: BTreeMap::new(),
             decimal_mark: options.decimal_mark,
             action: options.action,
+            is_export: is_export(head),
         };
         for (column, name) in head.iter().enumerate() {
             let chosen = match given.get(&column) {
                 Some(member) => Some(member.clone()),
+                // The other columns of an export have values that the server sets.
+                None if mapping.is_export => {
+                    let member = Member::parse(name).unwrap_or(Member::Ignored);
+                    let action = member.action();
+                    let is_possible = action.is_none() || action == options.action;
+                    is_possible.then_some(member)
+                }
                 None => synonyms
                     .member(name, &plain, options.action)
                     .and_then(|member| free(member, &taken)),
@@ -460,7 +473,11 @@ impl ColumnMapping {
             };
             Some((is_tag, cells.get(mapped.column)?))
         });
-        groups.flat_map(|(is_tag, cell)| texts(cell).into_iter().map(move |name| (is_tag, name)))
+        groups.flat_map(|(is_tag, cell)| {
+            texts(unmarked(cell.trim()))
+                .into_iter()
+                .map(move |name| (is_tag, name))
+        })
     }
 
     /// Learns from a row in which order its dates have day and month, and which decimal mark its amounts have.
@@ -499,7 +516,7 @@ impl ColumnMapping {
             for MappedColumn { column, member } in &self.columns {
                 let cell = cells
                     .get(*column)
-                    .map(|cell| cell.trim())
+                    .map(|cell| unmarked(cell.trim()))
                     .unwrap_or_default();
                 if member.depends_on_country() != is_late {
                     continue;
@@ -529,6 +546,7 @@ impl ColumnMapping {
 
     fn context(&self, column: usize) -> CellContext<'static> {
         let mark = match self.decimal_mark {
+            DecimalMark::Unknown if self.is_export => DecimalMark::Point,
             DecimalMark::Unknown => {
                 let evidence = self.amounts.get(&column).copied();
                 evidence.unwrap_or_default().mark()
@@ -539,6 +557,7 @@ impl ColumnMapping {
             dates: self.order(column),
             decimal_mark: mark,
             country: None,
+            is_export: self.is_export,
         }
     }
 
@@ -572,6 +591,29 @@ impl Member {
         };
         field.format == ValueFormat::Region || field.member == Some("postal_code")
     }
+}
+
+/// Whether columns have the names of an export: an id, and members in their notation.
+fn is_export(head: &[String]) -> bool {
+    let is_member = |name: &String| {
+        let member = Member::parse(name);
+        member.is_some_and(|member| member.to_string() == *name) || is_of_server(name)
+    };
+    head.len() > 1
+        && head
+            .split_first()
+            .is_some_and(|(first, rest)| first == "id" && rest.iter().all(is_member))
+}
+
+/// Whether an exported column has a value that a server sets: the id of a linked record, or a date.
+fn is_of_server(name: &str) -> bool {
+    let is_kind = |name: &str| Kind::ALL.iter().any(|kind| kind.singular() == name);
+    let name = match name.split_once('.') {
+        Some((kind, "id")) if is_kind(kind) => return true,
+        Some((kind, name)) if is_kind(kind) => name,
+        _ => name,
+    };
+    COMMON.field(name).is_some_and(FieldSpec::is_computed)
 }
 
 /// Returns the members that are given for columns.
@@ -688,7 +730,7 @@ struct RowBuilder {
     /// The entries of each list, in the order of their keys.
     entries: BTreeMap<&'static str, BTreeMap<EntryKey, Map<String, Value>>>,
     /// The lines of texts in entries, by their place.
-    lines: BTreeMap<(&'static str, EntryKey, &'static str), BTreeMap<usize, String>>,
+    lines: BTreeMap<(&'static str, Option<EntryKey>, &'static str), BTreeMap<usize, String>>,
     /// The consents for all entries of a list, each with the column of the last value.
     consents: BTreeMap<(&'static str, &'static str), (usize, Value)>,
     tags: Vec<String>,
@@ -775,7 +817,7 @@ impl RowBuilder {
                 };
                 self.consents.insert((field.field, member), (column, value));
             }
-            (Some(key), Some(member), Some(line)) => {
+            (key, Some(member), Some(line)) => {
                 let lines = self.lines.entry((field.field, key.clone(), member));
                 let text = lines.or_default().entry(line).or_default();
                 if !text.is_empty() {
@@ -789,13 +831,15 @@ impl RowBuilder {
                 match value {
                     // A region whose name also names the country.
                     Value::Object(both) => entry.extend(both),
-                    value => drop(entry.insert(member.to_owned(), value)),
+                    value => insert(entry, member, field.inner, value),
                 }
             }
-            (None, Some(member), _) => {
+            (None, Some(member), None) => {
                 let object = self.person.entry(field.field).or_insert_with(|| json!({}));
-                if let Some(object) = object.as_object_mut() {
-                    object.insert(member.to_owned(), value);
+                match (object.as_object_mut(), value) {
+                    (Some(object), Value::Object(both)) => object.extend(both),
+                    (Some(object), value) => insert(object, member, field.inner, value),
+                    (None, _) => {}
                 }
             }
             _ => {
@@ -828,15 +872,21 @@ impl RowBuilder {
                 }
             }
         }
-        for ((list, key, member), lines) in std::mem::take(&mut self.lines) {
-            let entry = self
-                .entries
-                .entry(list)
-                .or_default()
-                .entry(key)
-                .or_default();
+        for ((field, key, member), lines) in std::mem::take(&mut self.lines) {
+            let object = match key {
+                Some(key) => {
+                    let entries = self.entries.entry(field).or_default();
+                    Some(entries.entry(key).or_default())
+                }
+                None => {
+                    let object = self.person.entry(field).or_insert_with(|| json!({}));
+                    object.as_object_mut()
+                }
+            };
             let lines: Vec<Value> = lines.into_values().map(Value::from).collect();
-            entry.insert(member.to_owned(), lines.into());
+            if let Some(object) = object {
+                insert(object, member, None, lines.into());
+            }
         }
         self.apply_consents();
         for (list, entries) in self.entries {
@@ -913,6 +963,18 @@ impl RowBuilder {
                 }
             }
         }
+    }
+}
+
+/// Sets a member of an object, or a member of the object in it.
+fn insert(object: &mut Map<String, Value>, member: &str, inner: Option<&str>, value: Value) {
+    let Some(inner) = inner else {
+        object.insert(member.to_owned(), value);
+        return;
+    };
+    let object = object.entry(member).or_insert_with(|| json!({}));
+    if let Some(object) = object.as_object_mut() {
+        object.insert(inner.to_owned(), value);
     }
 }
 

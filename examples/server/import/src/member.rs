@@ -40,6 +40,8 @@ pub struct RecordField {
     pub(crate) entry: Option<EntryKey>,
     /// The member of the object or of the entry.
     pub(crate) member: Option<&'static str>,
+    /// The member of the object in the member.
+    pub(crate) inner: Option<&'static str>,
     /// The place in the member, from 0, if it is a list of texts.
     pub(crate) line: Option<usize>,
     /// How a cell is read.
@@ -67,6 +69,7 @@ pub(crate) enum ValueFormat {
     Text,
     Texts,
     Integer,
+    Float,
     Boolean,
     Birthdate,
     Email,
@@ -84,12 +87,12 @@ pub(crate) enum ValueFormat {
 }
 
 /// The largest number of an entry or line.
-pub(crate) const MOST_ENTRIES: usize = 20;
+pub(crate) const MOST_ENTRIES: usize = 50;
 
 impl Member {
     /// Returns the member with this notation: a field of a person, such as `given_name`, a member of an
-    /// entry, such as `email_addresses[2].address` or `phone_numbers[Mobile].number`, `tags`, `lists`,
-    /// `identifiers`, `identifiers[<system>]`, `custom_fields.<key>`, `full_name`, or `ignored`. The members of an
+    /// entry, such as `email_addresses[2].address`, `phone_numbers[Mobile].number` or
+    /// `postal_addresses[1].location.latitude`, `tags`, `lists`, `identifiers`, `identifiers[<system>]`, `custom_fields.<key>`, `full_name`, or `ignored`. The members of an
     /// action follow its name: `donation.amount`, `donation.identifiers[<system>]`.
     ///
     /// `[*]` means all entries: `email_addresses[*].status`. `not ` before a consent is for a column of objections,
@@ -131,13 +134,14 @@ impl Member {
             return Some(Self::ActionIdentifiers(kind, Some(system.to_owned())));
         }
         let field = RecordField::parse(text, false, kind.fields())?;
-        Some(Self::Action(kind, field))
+        // Only people have objects in entries, except for the people of tickets.
+        (field.inner.is_none()).then_some(Self::Action(kind, field))
     }
 
     /// Returns all members that columns can set, in the notation of [`Member::parse`].
     #[must_use]
     pub fn all() -> Vec<String> {
-        let mut all = notations(person_fields(), "");
+        let mut all = notations(person_fields(), "", true);
         let others = [
             "full_name",
             "tags",
@@ -149,7 +153,7 @@ impl Member {
         all.extend(others.map(str::to_owned));
         for kind in ActionKind::ALL {
             let prefix = format!("{}.", kind.singular());
-            all.extend(notations(kind.fields(), &prefix));
+            all.extend(notations(kind.fields(), &prefix, false));
             all.push(format!("{prefix}identifiers[<system>]"));
         }
         all
@@ -243,6 +247,9 @@ impl fmt::Display for RecordField {
         if let Some(member) = self.member {
             write!(f, ".{member}")?;
         }
+        if let Some(inner) = self.inner {
+            write!(f, ".{inner}")?;
+        }
         if let Some(line) = self.line {
             write!(f, "[{}]", line.saturating_add(1))?;
         }
@@ -272,20 +279,31 @@ impl RecordField {
             (None, None) => None,
             (None, Some(_)) => return None,
         };
-        let (member, leaf, line) = match (field.ty.object(), rest) {
+        let (member, inner, leaf, line) = match (field.ty.object(), rest) {
             (Some(schema), Some(rest)) => {
+                let (rest, inner) = match rest.split_once('.') {
+                    Some((rest, inner)) => (rest, Some(inner)),
+                    None => (rest, None),
+                };
                 let (name, line) = match in_brackets(rest) {
                     Some((name, line)) => (name, Some(number(line)?)),
                     None => (rest, None),
                 };
                 let member = members(schema).find(|member| member.name == name)?;
-                (
-                    Some(member.name),
-                    member,
-                    line.and_then(|line| line.checked_sub(1)),
-                )
+                let (inner, leaf) = match inner {
+                    Some(inner) => {
+                        let ValueType::Object(schema) = member.ty else {
+                            return None;
+                        };
+                        let leaf = members(schema).find(|member| member.name == inner)?;
+                        (Some(leaf.name), leaf)
+                    }
+                    None => (None, member),
+                };
+                let line = line.and_then(|line| line.checked_sub(1));
+                (Some(member.name), inner, leaf, line)
             }
-            (_, None) if entry.is_none() => (None, field, None),
+            (_, None) if entry.is_none() => (None, None, field, None),
             _ => return None,
         };
         let format = format_of(leaf)?;
@@ -308,6 +326,7 @@ impl RecordField {
             field: field.name,
             entry,
             member,
+            inner,
             line,
             format,
             is_reversed,
@@ -355,25 +374,34 @@ fn system_of_identifiers(text: &str) -> Option<&str> {
     (name == "identifiers" && Identifier::is_system_name(system)).then_some(system)
 }
 
-/// Returns the notations of the fields that columns can set, each after a prefix.
-fn notations(schema: &'static ObjectSchema, prefix: &str) -> Vec<String> {
+/// Returns the notations of the fields that columns can set, each after a prefix. `has_inner` also returns the
+/// members of objects in members.
+fn notations(schema: &'static ObjectSchema, prefix: &str, has_inner: bool) -> Vec<String> {
     let mut all = Vec::new();
     for field in members(schema) {
-        let name = field.name;
+        let name = format!("{prefix}{}", field.name);
         match (field.ty, field.ty.object()) {
             (ValueType::Array(_), Some(entries)) => {
-                let members = members(entries).filter(|one| format_of(one).is_some());
-                all.extend(members.map(|one| format!("{prefix}{name}[1].{}", one.name)));
+                add_members(&format!("{name}[1]"), entries, has_inner, &mut all);
             }
-            _ if format_of(field).is_some() => all.push(format!("{prefix}{name}")),
-            (_, Some(object)) => {
-                let members = members(object).filter(|one| format_of(one).is_some());
-                all.extend(members.map(|one| format!("{prefix}{name}.{}", one.name)));
-            }
+            _ if format_of(field).is_some() => all.push(name),
+            (_, Some(object)) => add_members(&name, object, has_inner, &mut all),
             _ => {}
         }
     }
     all
+}
+
+/// Adds the members of an object or of an entry with this name.
+fn add_members(name: &str, schema: &'static ObjectSchema, has_inner: bool, all: &mut Vec<String>) {
+    for member in members(schema) {
+        let name = format!("{name}.{}", member.name);
+        match member.ty {
+            ValueType::Object(inner) if has_inner => add_members(&name, inner, false, all),
+            _ if format_of(member).is_some() => all.push(name),
+            _ => {}
+        }
+    }
 }
 
 fn person_fields() -> &'static ObjectSchema {
@@ -406,6 +434,7 @@ fn format_of(field: &FieldSpec) -> Option<ValueFormat> {
         ValueType::Amount => ValueFormat::Amount,
         ValueType::String => ValueFormat::Text,
         ValueType::Integer => ValueFormat::Integer,
+        ValueType::Float => ValueFormat::Float,
         ValueType::Boolean | ValueType::Flag => ValueFormat::Boolean,
         ValueType::Enum(values) => ValueFormat::Listed(values),
         ValueType::FlexEnum(values) => ValueFormat::ListedOrOther(values),
@@ -431,6 +460,9 @@ mod tests {
             "postal_addresses[Home].address_lines[2]",
             "birthdate",
             "birthdate.year",
+            "postal_addresses[2].location.latitude",
+            "employer_address.address_lines[2]",
+            "parties[1].last_verified_date",
             "ethnicities",
             "profiles[twitter].handle",
             "tags",
@@ -466,6 +498,9 @@ mod tests {
             "not gender",
             "given_name+",
             "postal_addresses[*].locality",
+            "postal_addresses[1].location",
+            "postal_addresses[1].locality.latitude",
+            "postal_addresses[1].location.latitude.x",
             "given_name[1]",
             "custom_fields.",
             "identifiers[a b]",

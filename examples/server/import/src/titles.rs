@@ -202,17 +202,20 @@ impl Member {
 
 impl RecordField {
     fn title(&self) -> String {
-        let path = match self.member {
-            Some(member) => format!("{}.{member}", self.field),
-            None => self.field.to_owned(),
-        };
+        let path: Vec<&str> = [Some(self.field), self.member, self.inner]
+            .into_iter()
+            .flatten()
+            .collect();
+        let path = path.join(".");
         let titled = |path: &str| {
             let known = TITLES.iter().find(|(known, _)| *known == path);
             known.map(|(_, title)| *title)
         };
         let reversed = titled(&format!("not {path}")).filter(|_| self.is_reversed);
-        let plain =
-            titled(&path).map_or_else(|| words(self.member.unwrap_or(self.field)), Cow::from);
+        let plain = titled(&path).map_or_else(
+            || words(self.inner.or(self.member).unwrap_or(self.field)),
+            Cow::from,
+        );
         let title = match reversed {
             Some(title) => title.to_owned(),
             None if self.is_reversed => format!("Not: {plain}"),

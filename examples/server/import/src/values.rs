@@ -253,6 +253,8 @@ pub(crate) struct CellContext<'a> {
     pub(crate) decimal_mark: DecimalMark,
     /// The country of the address.
     pub(crate) country: Option<&'a str>,
+    /// Whether the table was exported, so that cells contain the values of the API.
+    pub(crate) is_export: bool,
 }
 
 /// Returns the value of a cell for a field, or why the field cannot have it. Returns `None` if the cell means
@@ -266,6 +268,9 @@ pub(crate) fn value_of(
     if field.is_reversed {
         return Ok(objection(field, text));
     }
+    if context.is_export && is_exported(field, text) {
+        return Ok(Some(text.into()));
+    }
     let value = match field.format {
         ValueFormat::Text if field.member == Some("postal_code") => postal_code(text, context),
         ValueFormat::Text => text.into(),
@@ -274,6 +279,10 @@ pub(crate) fn value_of(
         ValueFormat::Integer => match text.parse::<i64>() {
             Ok(number) => number.into(),
             Err(_) => return Err("is not a whole number".to_owned()),
+        },
+        ValueFormat::Float => match text.parse::<f64>() {
+            Ok(number) if number.is_finite() => number.into(),
+            _ => return Err("is not a number".to_owned()),
         },
         ValueFormat::Boolean => match yes_or_no(text) {
             Some(value) => value.into(),
@@ -328,6 +337,21 @@ pub(crate) fn value_of(
         ValueFormat::ListedOrOther(values) => listed(values, text).unwrap_or(text).into(),
     };
     Ok(Some(value))
+}
+
+/// Whether a text in an exported table is the value itself, and not a word that means a value.
+fn is_exported(field: &RecordField, text: &str) -> bool {
+    let is_part = |one: u8| one.is_ascii_uppercase() || one.is_ascii_digit();
+    match field.format {
+        ValueFormat::ListedOrOther(_) => true,
+        ValueFormat::Region => text.len() <= 3 && text.bytes().all(is_part),
+        ValueFormat::Language => {
+            let first = text.split('-').next().unwrap_or_default();
+            let is_in_tag = |one: u8| one.is_ascii_alphanumeric() || one == b'-';
+            first.len() <= 3 && text.bytes().all(is_in_tag)
+        }
+        _ => false,
+    }
 }
 
 /// Returns the value of a cell in a column of objections, such as `Do not email`. Only a clear no is not an
@@ -488,8 +512,27 @@ fn yes_or_no(text: &str) -> Option<bool> {
     }
 }
 
+/// Returns a cell with a list of texts, which [`texts`] reads.
+pub(crate) fn joined<T: AsRef<str>>(all: &[T]) -> String {
+    let mut cell = String::new();
+    for text in all {
+        let text = text.as_ref();
+        if !cell.is_empty() {
+            cell.push_str(", ");
+        }
+        if text.contains(['"', ',', ';', '|', '\n']) {
+            cell.push('"');
+            cell.push_str(&text.replace('"', "\"\""));
+            cell.push('"');
+        } else {
+            cell.push_str(text);
+        }
+    }
+    cell
+}
+
 /// Returns the texts in a cell with a list, which commas, semicolons or vertical bars separate. Separators in
-/// quotes belong to the text.
+/// quotes belong to the text, and two quotes in quotes are one.
 pub(crate) fn texts(cell: &str) -> Vec<String> {
     let (mut all, mut text, mut is_quoted) = (Vec::new(), String::new(), false);
     let mut end = |text: &mut String| {
@@ -499,8 +542,10 @@ pub(crate) fn texts(cell: &str) -> Vec<String> {
         }
         text.clear();
     };
-    for one in cell.chars() {
+    let mut letters = cell.chars().peekable();
+    while let Some(one) = letters.next() {
         match one {
+            '"' if is_quoted && letters.next_if_eq(&'"').is_some() => text.push('"'),
             '"' => is_quoted = !is_quoted,
             ',' | ';' | '|' | '\n' if !is_quoted => end(&mut text),
             one => text.push(one),
@@ -581,6 +626,33 @@ mod tests {
             panic!("{member}");
         };
         value_of(&field, text, CellContext::default())
+    }
+
+    #[test]
+    fn exported_values_are_not_interpreted() {
+        let context = CellContext {
+            is_export: true,
+            ..CellContext::default()
+        };
+        for (member, text, value) in [
+            ("party_identification", "D", json!("D")),
+            ("phone_numbers[1].number_type", "mobile", json!("mobile")),
+            ("postal_addresses[1].region", "BY", json!("BY")),
+            ("postal_addresses[1].country", "Spain", json!("ES")),
+            ("preferred_language", "x-klingon", json!("x-klingon")),
+            ("preferred_language", "English", json!("en")),
+            ("postal_addresses[1].location.latitude", "-0.5", json!(-0.5)),
+            ("gender", "Female", json!("Female")),
+        ] {
+            let Some(Member::Field(field)) = Member::parse(member) else {
+                panic!("{member}");
+            };
+            assert_eq!(
+                value_of(&field, text, context),
+                Ok(Some(value)),
+                "{member} {text}"
+            );
+        }
     }
 
     #[test]
@@ -753,6 +825,8 @@ mod tests {
         );
         assert_eq!(texts("a, \"b, c\"; d|a|"), ["a", "b, c", "d"]);
         assert_eq!(texts(" ; "), Vec::<String>::new());
+        let all = ["a", "b, c", "\"d\"", "e\"", "f\ng"];
+        assert_eq!(texts(&joined(&all)), all);
         for (cell, given, family, suffix) in [
             ("Ada King", "Ada", "King", ""),
             ("King, Ada", "Ada", "King", ""),

@@ -622,3 +622,30 @@ fn the_decimal_mark_of_a_column() {
     let row = mapping.expect("a mapping").row(&cells("a@x.org|1,234"));
     assert_eq!(row.body["amount"], json!(1.234));
 }
+
+/// A table with the columns of an export is read as it was written.
+#[test]
+fn exported_columns_are_read_unchanged() {
+    let head = "id|given_name|employer_address.address_lines[1]|employer_address.address_lines[2]|employer_address.location.latitude|postal_addresses[1].region|postal_addresses[1].location.accuracy|phone_numbers[1].number|phone_numbers[1].number_type|parties[1].identification|parties[1].last_verified_date|birthdate|birthdate.year|custom_fields.=x|tags|created_date";
+    let row = "p1|'=1+1|1 Main St|Unit 2|-0.25|BY|Rooftop|493012345678|mobile|D|2026-01-05T09:00:00Z||1990|'-5|'-a, \"b, \"\"c\"\"\"|2026-01-05T09:00:00Z";
+    let expected = json!({
+        "person": {
+            "given_name": "=1+1",
+            "employer_address": {"address_lines": ["1 Main St", "Unit 2"], "location": {"latitude": -0.25}},
+            "postal_addresses": [{"region": "BY", "location": {"accuracy": "Rooftop"}}],
+            "phone_numbers": [{"number": "493012345678", "number_type": "mobile"}],
+            "parties": [{"identification": "D", "last_verified_date": "2026-01-05T09:00:00Z"}],
+            "birthdate": {"year": 1990},
+            "custom_fields": {"=x": "-5"},
+        },
+        "add_tags": ["-a", "b, \"c\""],
+    });
+    assert_eq!(body(head, row), expected);
+    let mapping = mapping(head, &[]).expect("a mapping");
+    assert_eq!(mapping.left_out(), [0_usize; 0]);
+    assert_eq!(mapping.ignored(), [0, 15]);
+    // Words are read in other tables.
+    let other = body("given_name|party_identification", "'=1+1|D");
+    assert_eq!(other["person"]["party_identification"], "Democratic");
+    assert_eq!(other["person"]["given_name"], "=1+1");
+}

@@ -21,7 +21,7 @@ pub use self::unpack::{FileFormat, TableLimits};
 /// The size of the first part of a text, which shows how its rows are written.
 const START: u64 = 64 * 1024;
 /// The maximum number of columns.
-const MAX_COLUMNS: usize = 1_000;
+pub(crate) const MAX_COLUMNS: usize = 1_000;
 
 /// Why a file is not a table.
 #[derive(Debug, thiserror::Error)]
