@@ -179,12 +179,12 @@ async fn point_3_what_is_seen_and_everything_become_files_that_no_spreadsheet_ru
     assert_eq!(name, "people.csv");
     let (head, rows) = text.split_once("\r\n").ok_or("no head")?;
     assert!(
-        head.starts_with("\u{FEFF}email_addresses[0].address,source,"),
+        head.starts_with("\u{FEFF}id,given_name,family_name,email_addresses[1].address,source,"),
         "{head}"
     );
     assert!(head.ends_with(",custom_fields.note"), "{head}");
     assert!(
-        rows.contains("eve@example.org,\"'=HYPERLINK(\"\"http://elsewhere\"\")\""),
+        rows.contains(",Eve,,eve@example.org,\"'=HYPERLINK(\"\"http://elsewhere\"\")\""),
         "{rows}"
     );
     assert!(rows.contains("\"'-1+1\nsecond, \"\"line\"\"\""), "{rows}");

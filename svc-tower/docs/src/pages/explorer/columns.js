@@ -5,7 +5,7 @@ import { schemaOf } from "./declared.js";
 import { Forms } from "./form.js";
 import { during, say } from "./frame.js";
 import { isNested, toJson } from "./json.js";
-import { base } from "./server.js";
+import { base, isOurs, nameOf } from "./server.js";
 
 /** Values with deeper nesting are shown in one cell. */
 const DEEPEST = 4;
@@ -16,13 +16,30 @@ const FIRST = 6;
 /** Fields that the first column already shows, or that are of little use to people. */
 const SELDOM = new Set(["id", "identifiers", "name", "title", "given_name", "family_name", "origin_system", "description", "modified_date"]);
 
+/** The fields of a person that are first in a file. */
+const FIRST_OF_PERSON = ["given_name", "family_name", "email_addresses[0].address"];
+
+/** Returns the id of a record, which its own link has. */
+const idOf = (record) => (isOurs(record._links?.self?.href) ? nameOf(record._links.self.href) : "");
+
+/** The id as a column. */
+const ID = { name: "id", head: "id", of: idOf, textOf: idOf };
+
 const isScalars = (value) => Array.isArray(value) && !value.some(isNested);
+
+/** Returns the name of a column. The first entry of a list has this number. */
+const nameFrom = (steps, first) => steps.map((step, at) => (typeof step === "number" ? `[${step + first}]` : at === 0 ? step : `.${step}`)).join("");
 
 /** A column: the steps to its value, and its name, such as `email_addresses[0].address`. */
 class Column {
   constructor(steps) {
     this.steps = steps;
-    this.name = steps.map((step, at) => (typeof step === "number" ? `[${step}]` : at === 0 ? step : `.${step}`)).join("");
+    this.name = nameFrom(steps, 0);
+  }
+
+  /** Returns its name in a file. Tables that are imported count entries from 1. */
+  get head() {
+    return nameFrom(this.steps, 1);
   }
 
   /** Returns its value in a record; undefined if the record has none. */
@@ -110,6 +127,13 @@ export class Columns {
     const schema = await schemaOf(this.kind);
     if (schema === null) return;
     this.all = columnsOf([...this.paths, ...declaredIn(new Forms(schema), schema)]);
+  }
+
+  /** Returns the columns of a file: the id, and the names and the address of a person, before the chosen columns. */
+  ofFile() {
+    const names = this.kind === "person" ? FIRST_OF_PERSON : [];
+    const chosen = this.chosen.filter(({ name }) => name !== ID.name && !names.includes(name));
+    return [ID, ...names.map((name) => new Column(stepsOf(name))), ...chosen];
   }
 
   read() {

@@ -28,7 +28,7 @@ const FORMATS = {
     ending: "csv",
     type: "text/csv;charset=utf-8",
     // The byte order mark lets spreadsheets detect the encoding.
-    head: (columns) => `\uFEFF${columns.map(({ name }) => textCell(name)).join(",")}\r\n`,
+    head: (columns) => `\uFEFF${columns.map((column) => textCell(column.head)).join(",")}\r\n`,
     page: (columns, page) => page.records.map((record) => `${columns.map((column) => cell(column, record)).join(",")}\r\n`).join(""),
   },
   NDJSON: {
@@ -56,7 +56,7 @@ export function exportForm(seen, address, columns) {
   const saved = el("p", {});
   const writer = () => {
     const { ending, type, head, page } = FORMATS[format.value];
-    const chosen = [...columns.chosen];
+    const chosen = columns.ofFile();
     const parts = [head(chosen)];
     const name = `${nameOf(address)}.${ending}`;
     return { add: (one) => parts.push(page(chosen, one)), save: () => save(parts, type, name) };
@@ -104,7 +104,7 @@ export function exportForm(seen, address, columns) {
     "details",
     {},
     el("summary", {}, "Export"),
-    el("p", { class: "hint" }, "CSV has the visible columns; NDJSON has every record as received, one on each line."),
+    el("p", { class: "hint" }, "CSV has the id, the names and the address of people, and the visible columns; NDJSON has every record as received, one on each line."),
     el("div", { class: "copies" }, el("label", { for: id }, "Format"), format, buttons, stop),
     bar,
     status,
