@@ -11,9 +11,11 @@ use std::net::IpAddr;
 use std::path::PathBuf;
 
 use clap::builder::FalseyValueParser;
-use clap::{Arg, Args, Parser, Subcommand, ValueEnum};
+use clap::{Arg, ArgMatches, Args, FromArgMatches, Parser, Subcommand, ValueEnum};
+use svc_core::model::Kind;
 
 use super::import::Import;
+use super::records::RecordsExport;
 
 /// The examples at the end of `--help`.
 const EXAMPLES: &str = "\
@@ -539,16 +541,69 @@ pub enum Command {
         #[arg(long = "count", alias = "times", value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
         times: Option<u32>,
     },
-    /// Print the OpenAPI document, a JSON Schema or the capability document
+    /// Write the records of a running server to a file, or print a document about the API
     ///
-    /// The document describes a server with the same options. Put these options before `export`, as
-    /// in `svc-demo --without-capability people.delete export openapi`.
+    /// If the export of records is interrupted, run the same command again.
+    ///
+    /// A document (the OpenAPI document, a JSON Schema or the capability document) describes a server
+    /// with the same options. Put these options before `export`, as in `svc-demo --without-capability
+    /// people.delete export openapi`.
     #[command(args = globals(&[]))]
     Export {
-        /// Which document.
+        /// Which records or document.
         #[command(subcommand)]
-        document: ExportDocument,
+        what: ExportCommand,
     },
+}
+
+/// What to export.
+#[derive(Debug, Clone)]
+pub enum ExportCommand {
+    /// A document about the API.
+    Document(ExportDocument),
+    /// The records of a kind.
+    Records(Kind, RecordsExport),
+}
+
+impl FromArgMatches for ExportCommand {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let of_kind = matches.subcommand().and_then(|(name, arguments)| {
+            let mut kinds = Kind::ALL.iter();
+            let kind = kinds.find(|kind| kind.plural() == name)?;
+            Some((*kind, arguments))
+        });
+        match of_kind {
+            Some((kind, arguments)) => {
+                let records = RecordsExport::from_arg_matches(arguments)?;
+                Ok(Self::Records(kind, records))
+            }
+            None => ExportDocument::from_arg_matches(matches).map(Self::Document),
+        }
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
+
+impl Subcommand for ExportCommand {
+    fn augment_subcommands(command: clap::Command) -> clap::Command {
+        let kinds = Kind::ALL.iter().map(|kind| {
+            let name = kind.plural();
+            let command = clap::Command::new(name).about(format!("Write {name} to a file"));
+            RecordsExport::augment_args(command)
+        });
+        ExportDocument::augment_subcommands(command.subcommands(kinds))
+    }
+
+    fn augment_subcommands_for_update(command: clap::Command) -> clap::Command {
+        Self::augment_subcommands(command)
+    }
+
+    fn has_subcommand(name: &str) -> bool {
+        Kind::ALL.iter().any(|kind| kind.plural() == name) || ExportDocument::has_subcommand(name)
+    }
 }
 
 /// The document about the API to print.

@@ -20,6 +20,7 @@ mod location;
 mod metrics;
 mod monitor;
 mod paths;
+mod records;
 mod remote;
 mod run;
 mod scratch;

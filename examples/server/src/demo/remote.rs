@@ -1,16 +1,17 @@
 //! Requests to a running server, over HTTP or HTTPS.
 
 use std::net::IpAddr;
+use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
 use bytes::Bytes;
 use http::header::HOST;
-use http::uri::{Authority, PathAndQuery};
+use http::uri::{Authority, PathAndQuery, Scheme};
 use http::{HeaderValue, Request, Response, StatusCode, Uri};
 use http_body::Body;
 use http_body_util::{BodyExt, Full};
 use hyper::body::Incoming;
-use hyper::client::conn::http1;
+use hyper::client::conn::http1::{self, SendRequest};
 use hyper_util::rt::TokioIo;
 use serde_json::Value;
 use tokio::io::{AsyncRead, AsyncWrite};
@@ -19,6 +20,39 @@ use tokio_rustls::TlsConnector;
 use tokio_rustls::rustls::crypto::ring;
 use tokio_rustls::rustls::pki_types::ServerName;
 use tokio_rustls::rustls::{ClientConfig, RootCertStore};
+
+use super::startup_error::StartupError;
+
+/// Returns the key in a file, or in an environment variable if there is no file. It is never an argument, because
+/// every user of the machine could read it.
+///
+/// # Errors
+///
+/// Returns an error if there is no key.
+pub(super) fn api_key(variable: &str, file: Option<&Path>) -> Result<HeaderValue, StartupError> {
+    let (text, place) = match file {
+        Some(file) => (
+            std::fs::read_to_string(file).unwrap_or_default(),
+            file.display().to_string(),
+        ),
+        None => (
+            std::env::var(variable).unwrap_or_default(),
+            variable.to_owned(),
+        ),
+    };
+    let key = HeaderValue::from_str(text.trim())
+        .ok()
+        .filter(|key| !key.is_empty());
+    let mut key = key.ok_or_else(|| {
+        StartupError::new(
+            format!("There is no API key in {place}."),
+            place,
+            format!("Set the environment variable {variable} to the key, or pass a file that contains it with --key-file."),
+        )
+    })?;
+    key.set_sensitive(true);
+    Ok(key)
+}
 
 /// Returns the URL of the first link whose relation is a wanted one.
 pub(super) fn link(links: &Value, is_wanted: impl Fn(&str) -> bool) -> Option<&str> {
@@ -83,7 +117,67 @@ where
     B: Body<Data = Bytes> + Send + 'static,
     B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
 {
-    let uri = request.uri().clone();
+    let mut sender = opened(request.uri()).await?;
+    send(&mut sender, request).await
+}
+
+/// A connection that is used for several requests.
+#[derive(Debug, Default)]
+pub(super) struct ReusedConnection {
+    /// The connection, and the server to which it leads.
+    open: Option<(
+        (Option<Scheme>, Option<Authority>),
+        SendRequest<Full<Bytes>>,
+    )>,
+}
+
+impl ReusedConnection {
+    /// Sends a request without a body, and reads the response. If the server has closed the connection, or if there
+    /// is none, a new one is used.
+    ///
+    /// # Errors
+    ///
+    /// Returns why there is no response.
+    pub(super) async fn exchange(
+        &mut self,
+        request: &Request<()>,
+    ) -> Result<Response<Bytes>, String> {
+        let server = (
+            request.uri().scheme().cloned(),
+            request.uri().authority().cloned(),
+        );
+        let copy = || request.clone().map(|()| Full::<Bytes>::default());
+        let earlier = self.open.take().filter(|(of, _)| *of == server);
+        if let Some((_, mut sender)) = earlier
+            && sender.ready().await.is_ok()
+            && let Ok(response) = complete(&mut sender, copy()).await
+        {
+            self.open = Some((server, sender));
+            return Ok(response);
+        }
+        let mut sender = opened(request.uri()).await?;
+        let response = complete(&mut sender, copy()).await?;
+        self.open = Some((server, sender));
+        Ok(response)
+    }
+}
+
+/// Sends a request, and reads the response.
+async fn complete(
+    sender: &mut SendRequest<Full<Bytes>>,
+    request: Request<Full<Bytes>>,
+) -> Result<Response<Bytes>, String> {
+    let (head, incoming) = send(sender, request).await?.into_parts();
+    let body = body(Response::new(incoming)).await?;
+    Ok(Response::from_parts(head, body))
+}
+
+/// Opens a connection to the server of a URL.
+async fn opened<B>(uri: &Uri) -> Result<SendRequest<B>, String>
+where
+    B: Body<Data = Bytes> + Send + 'static,
+    B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+{
     let (is_encrypted, port) = match uri.scheme_str() {
         Some("http") => (false, 80),
         Some("https") => (true, 443),
@@ -99,13 +193,16 @@ where
     let stream = TcpStream::connect((host, authority.port_u16().unwrap_or(port))).await;
     let stream = stream.map_err(|error| format!("{authority}: {error}"))?;
     if !is_encrypted {
-        return exchange_on(stream, authority, request).await;
+        return on(stream, authority).await;
     }
     let name = ServerName::try_from(host.to_owned());
     let name = name.map_err(|error| format!("{authority}: {error}"))?;
     let stream = tls()?.connect(name, stream).await;
-    let stream = stream.map_err(|error| format!("{authority}: {error}"))?;
-    exchange_on(stream, authority, request).await
+    on(
+        stream.map_err(|error| format!("{authority}: {error}"))?,
+        authority,
+    )
+    .await
 }
 
 /// Returns the settings of encrypted connections.
@@ -124,31 +221,38 @@ fn tls() -> Result<TlsConnector, String> {
     Ok(TlsConnector::from(Arc::clone(config)))
 }
 
-/// Sends a request on a connection.
-async fn exchange_on<S, B>(
-    stream: S,
-    authority: &Authority,
-    mut request: Request<B>,
-) -> Result<Response<Incoming>, String>
+/// Starts to use a connection.
+async fn on<S, B>(stream: S, authority: &Authority) -> Result<SendRequest<B>, String>
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     B: Body<Data = Bytes> + Send + 'static,
     B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
 {
-    let (mut sender, connection) = http1::handshake(TokioIo::new(stream))
+    let (sender, connection) = http1::handshake(TokioIo::new(stream))
         .await
         .map_err(|error| format!("{authority}: {error}"))?;
-    // It ends when the response has been read.
+    // It ends when the sender is dropped and the response has been read.
     tokio::spawn(connection);
+    Ok(sender)
+}
+
+/// Sends a request on a connection.
+async fn send<B>(
+    sender: &mut SendRequest<B>,
+    mut request: Request<B>,
+) -> Result<Response<Incoming>, String>
+where
+    B: Body<Data = Bytes> + Send + 'static,
+{
+    let authority = request.uri().authority().cloned();
+    let authority = authority.ok_or_else(|| "the URL does not name a server".to_owned())?;
     let host = HeaderValue::from_str(authority.as_str()).map_err(|error| error.to_string())?;
     let path = request.uri().path_and_query().cloned();
     let path = path.unwrap_or_else(|| PathAndQuery::from_static("/"));
     *request.uri_mut() = path.into();
     request.headers_mut().insert(HOST, host);
-    sender
-        .send_request(request)
-        .await
-        .map_err(|error| format!("{authority}: {error}"))
+    let response = sender.send_request(request).await;
+    response.map_err(|error| format!("{authority}: {error}"))
 }
 
 #[cfg(test)]

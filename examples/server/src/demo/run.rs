@@ -18,7 +18,7 @@ use super::access_log::AccessLog;
 use super::address::ListenAddress;
 use super::banner::Banner;
 use super::check as data_check;
-use super::cli::{Cli, Command, ServerArgs};
+use super::cli::{Cli, Command, ExportCommand, ServerArgs};
 use super::commands;
 use super::copy;
 use super::data::Data;
@@ -31,6 +31,7 @@ use super::load::SeedLoad;
 use super::load_gate::LoadGate;
 use super::location::{self, DataLocation};
 use super::monitor::{Monitor, MonitoredService};
+use super::records;
 use super::service::{also_withheld, check, dialect, service};
 use super::settings::ServerSettings;
 use super::shutdown::ShutdownFlag;
@@ -98,7 +99,10 @@ async fn run(cli: Cli) -> Result<(), StartupError> {
             every,
             times,
         }) => top::top(&address, Duration::from_secs_f64(every), times).await,
-        Some(Command::Export { document }) => export(options, &document).await,
+        Some(Command::Export { what }) => match what {
+            ExportCommand::Document(document) => export(options, &document).await,
+            ExportCommand::Records(kind, records) => records::run(kind, &records).await,
+        },
     }
 }
 

@@ -20,6 +20,7 @@ mod pages;
 mod postgres;
 mod proxies;
 mod readme;
+mod records;
 mod retries;
 mod spawned_programs;
 mod support;

@@ -184,7 +184,7 @@ pub(super) async fn run(import: &Import) -> Result<(), StartupError> {
             return Ok(());
         }
     }
-    let key = key(import)?;
+    let key = remote::api_key(KEY, import.key_file.as_deref())?;
     let actions = (import.actions.kind(), container);
     let sending = Sending {
         import,
@@ -452,29 +452,6 @@ fn progress_bar(rows: u64) -> ProgressBar {
     };
     bar.enable_steady_tick(Duration::from_millis(200));
     bar
-}
-
-/// Returns the key. It is never an argument, because every user of the machine could read it.
-fn key(import: &Import) -> Result<HeaderValue, StartupError> {
-    let (text, place) = match &import.key_file {
-        Some(file) => (
-            std::fs::read_to_string(file).unwrap_or_default(),
-            file.display().to_string(),
-        ),
-        None => (std::env::var(KEY).unwrap_or_default(), KEY.to_owned()),
-    };
-    let key = HeaderValue::from_str(text.trim())
-        .ok()
-        .filter(|key| !key.is_empty());
-    let mut key = key.ok_or_else(|| {
-        StartupError::new(
-            format!("There is no API key in {place}."),
-            place,
-            format!("Set the environment variable {KEY} to the key, or pass a file that contains it with --key-file."),
-        )
-    })?;
-    key.set_sensitive(true);
-    Ok(key)
 }
 
 /// Returns the idempotency key of an import, from the text of the table, the mapping of its columns, and the other
