@@ -606,7 +606,7 @@ fn is_export(head: &[String]) -> bool {
 }
 
 /// Whether an exported column has a value that a server sets: the id of a linked record, or a date.
-fn is_of_server(name: &str) -> bool {
+pub(crate) fn is_of_server(name: &str) -> bool {
     let is_kind = |name: &str| Kind::ALL.iter().any(|kind| kind.singular() == name);
     let name = match name.split_once('.') {
         Some((kind, "id")) if is_kind(kind) => return true,

@@ -619,7 +619,8 @@ fn name_of(kind: Kind, path: &[Step]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Member;
+    use crate::mapping::is_of_server;
+    use crate::{ActionKind, Member};
 
     fn record(text: &str) -> ExportRecord {
         let Some(Json::Object(object)) = Json::read_kept(text.as_bytes()) else {
@@ -693,6 +694,14 @@ mod tests {
             let is_read = Member::parse(&name).is_some_and(|member| member.to_string() == name);
             let is_ignored = ["id", "created_date", "modified_date"].contains(&&*name);
             assert!(is_read != is_ignored, "{name}");
+        }
+        // So it does of actions, except for the people of tickets.
+        for kind in ActionKind::ALL {
+            let names = all_names(kind.helper().recorded_kind());
+            for name in names.iter().filter(|name| !name.contains("[1].person.")) {
+                let is_read = Member::parse(name).is_some_and(|it| it.to_string() == *name);
+                assert!(is_read || name == "id" || is_of_server(name), "{name}");
+            }
         }
         for kind in Kind::ALL {
             for name in all_names(*kind) {
