@@ -591,8 +591,8 @@ impl Subcommand for ExportCommand {
     fn augment_subcommands(command: clap::Command) -> clap::Command {
         let kinds = Kind::ALL.iter().map(|kind| {
             let name = kind.plural();
-            let command = clap::Command::new(name).about(format!("Write {name} to a file"));
-            RecordsExport::augment_args(command)
+            let command = RecordsExport::augment_args(clap::Command::default().name(name));
+            command.about(format!("Write {name} to a file"))
         });
         ExportDocument::augment_subcommands(command.subcommands(kinds))
     }
