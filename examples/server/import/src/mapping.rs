@@ -873,15 +873,12 @@ impl RowBuilder {
             }
         }
         for ((field, key, member), lines) in std::mem::take(&mut self.lines) {
-            let object = match key {
-                Some(key) => {
-                    let entries = self.entries.entry(field).or_default();
-                    Some(entries.entry(key).or_default())
-                }
-                None => {
-                    let object = self.person.entry(field).or_insert_with(|| json!({}));
-                    object.as_object_mut()
-                }
+            let object = if let Some(key) = key {
+                let entries = self.entries.entry(field).or_default();
+                Some(entries.entry(key).or_default())
+            } else {
+                let object = self.person.entry(field).or_insert_with(|| json!({}));
+                object.as_object_mut()
             };
             let lines: Vec<Value> = lines.into_values().map(Value::from).collect();
             if let Some(object) = object {

@@ -125,11 +125,11 @@ where
 #[derive(Debug, Default)]
 pub(super) struct ReusedConnection {
     /// The connection, and the server to which it leads.
-    open: Option<(
-        (Option<Scheme>, Option<Authority>),
-        SendRequest<Full<Bytes>>,
-    )>,
+    open: Option<(ServerOfUrl, SendRequest<Full<Bytes>>)>,
 }
+
+/// The parts of a URL that name its server.
+type ServerOfUrl = (Option<Scheme>, Option<Authority>);
 
 impl ReusedConnection {
     /// Sends a request without a body, and reads the response. If the server has closed the connection, or if there

@@ -272,7 +272,7 @@ impl UsedColumns {
         }
         match (ty, ty.object(), value) {
             (ValueType::StringMap, _, Json::Object(members)) => {
-                for (key, value) in members.iter() {
+                for (key, value) in members {
                     if !value.is_empty_value() {
                         self.path.push(Step::Key(key.to_owned()));
                         self.add_path();
@@ -580,12 +580,11 @@ fn add_steps(
         (ValueType::StringMap, _, Some(key)) if number.is_none() && !key.is_empty() => {
             path.push(Step::Key(key.to_owned()));
         }
-        (ValueType::StringMap, ..) => return None,
         (ValueType::Object(_), Some(schema), Some(rest)) if number.is_none() => {
             add_steps(path, &inner(schema), rest)?;
         }
         (ValueType::Object(_), Some(_), None) if number.is_none() && is_birthdate(path) => {}
-        (ValueType::Object(_), ..) => return None,
+        (ValueType::StringMap | ValueType::Object(_), ..) => return None,
         (_, Some(schema), Some(rest)) => {
             path.push(Step::Entry(number.unwrap_or_default()));
             add_steps(path, &inner(schema), rest)?;

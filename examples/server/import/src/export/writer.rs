@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::fmt;
 use std::fs::File;
-use std::io::{BufWriter, Write as _};
+use std::io::{BufWriter, IntoInnerError, Write as _};
 use std::path::Path;
 
 use csv::{Terminator, WriterBuilder};
@@ -62,7 +62,7 @@ impl fmt::Debug for TableWriter {
 }
 
 enum Format {
-    Csv(csv::Writer<BufWriter<File>>),
+    Csv(Box<csv::Writer<BufWriter<File>>>),
     Excel {
         book: Box<Workbook>,
         file: File,
@@ -82,7 +82,7 @@ impl TableWriter {
         let rows = WriterBuilder::new()
             .terminator(Terminator::CRLF)
             .from_writer(file);
-        Ok(Self(Format::Csv(rows)))
+        Ok(Self(Format::Csv(Box::new(rows))))
     }
 
     /// Creates a writer of a spreadsheet. A temporary file in the folder has its rows until
@@ -151,7 +151,7 @@ impl TableWriter {
         match self.0 {
             Format::Csv(rows) => {
                 let file = rows.into_inner().map_err(csv::IntoInnerError::into_error)?;
-                let file = file.into_inner().map_err(|error| error.into_error())?;
+                let file = file.into_inner().map_err(IntoInnerError::into_error)?;
                 Ok(file)
             }
             Format::Excel {

@@ -48,22 +48,18 @@ impl Memberships {
                 pending.push((name, source.resolved(next)));
             }
             for record in records(&page) {
-                match name {
-                    Some(name) => {
-                        if let Some(id) = ExportRecord::linked(record, Kind::Person.singular()) {
-                            all.people.push((key_of(id), name));
-                        }
+                if let Some(name) = name {
+                    if let Some(id) = ExportRecord::linked(record, Kind::Person.singular()) {
+                        all.people.push((key_of(id), name));
                     }
-                    None => {
-                        let link = ExportRecord::link(record, members.plural());
-                        let name = record.get("name").and_then(Json::as_str);
-                        if let (Some(link), Some(name)) = (link, name) {
-                            let index =
-                                u32::try_from(all.names.len()).map_err(|_| "there are too many")?;
-                            all.names.push(name.to_owned());
-                            pending.push((Some(index), source.with_options(link, None)));
-                        }
-                    }
+                    continue;
+                }
+                let link = ExportRecord::link(record, members.plural());
+                let name = record.get("name").and_then(Json::as_str);
+                if let (Some(link), Some(name)) = (link, name) {
+                    let index = u32::try_from(all.names.len()).map_err(|_| "there are too many")?;
+                    all.names.push(name.to_owned());
+                    pending.push((Some(index), source.with_options(link, None)));
                 }
             }
         }

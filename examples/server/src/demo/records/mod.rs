@@ -304,11 +304,11 @@ impl Reader<'_> {
         }
         let (mut lines, mut count) = (Vec::new(), 0_u64);
         if pending.is_container {
-            let links = source::records(page)
+            let collections = source::records(page)
                 .filter_map(|record| ExportRecord::link(record, self.kind.plural()));
-            let links: Vec<&str> = links.collect();
+            let collections: Vec<&str> = collections.collect();
             // The last one is read first.
-            following.extend(links.into_iter().rev().map(|link| {
+            following.extend(collections.into_iter().rev().map(|link| {
                 PendingPage {
                     url: self
                         .source

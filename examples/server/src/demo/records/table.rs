@@ -30,16 +30,15 @@ impl TableBuilder {
     ///
     /// Returns an error if a file cannot be read or written, or if the format cannot have such records.
     pub(super) fn build(self, records: &Path, to: &Path) -> Result<usize, ExportError> {
-        let columns = match &self.chosen {
-            Some(columns) => columns.clone().without_namespace(self.namespace.clone()),
-            None => {
-                let mut used = UsedColumns::new(self.kind, self.namespace.clone());
-                self.each(records, |record| {
-                    used.add(record);
-                    Ok(())
-                })?;
-                used.finish()?
-            }
+        let columns = if let Some(columns) = &self.chosen {
+            columns.clone().without_namespace(self.namespace.clone())
+        } else {
+            let mut used = UsedColumns::new(self.kind, self.namespace.clone());
+            self.each(records, |record| {
+                used.add(record);
+                Ok(())
+            })?;
+            used.finish()?
         };
         let file = File::create(to)?;
         let mut table = match self.format {
