@@ -77,10 +77,14 @@ impl ActionKind {
     }
 }
 
-/// Whether a row is rejected if this value of its action cannot be read. Without it, the action would say something
-/// else: another amount, or that a person attends.
-fn is_decisive(format: ValueFormat) -> bool {
-    matches!(format, ValueFormat::Amount | ValueFormat::Listed(_))
+/// Whether a row is rejected if this value of its action cannot be read. Without it, the action would have another
+/// meaning: another amount, currency or year, that a refunded donation counts, or that a person attends.
+fn is_decisive(action: ActionKind, field: &RecordField) -> bool {
+    let decides = ["currency", "action_date", "voided", "voided_date"];
+    match field.format {
+        ValueFormat::Amount | ValueFormat::Listed(_) => true,
+        _ => action.amount().is_some() && decides.contains(&field.member.unwrap_or(field.field)),
+    }
 }
 
 /// The objects of an action, by their field and their key in a list.
@@ -114,6 +118,7 @@ impl ActionBuilder {
     /// Returns why the action does not get the value.
     pub(crate) fn set(
         &mut self,
+        action: ActionKind,
         field: &RecordField,
         cell: &str,
         column: usize,
@@ -147,7 +152,7 @@ impl ActionBuilder {
                 }
                 Ok(())
             }
-            Err(reason) if is_decisive(field.format) => {
+            Err(reason) if is_decisive(action, field) => {
                 self.reject(column, reason);
                 Ok(())
             }

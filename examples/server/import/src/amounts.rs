@@ -255,7 +255,7 @@ impl AmountParts {
             match one {
                 '0'..='9' | '.' | ',' => digits.push(one),
                 '\'' | '’' => digits.push('_'),
-                one if one.is_whitespace() => digits.push('_'),
+                one if one.is_whitespace() && !one.is_control() => digits.push('_'),
                 _ => return None,
             }
         }

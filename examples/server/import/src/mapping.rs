@@ -444,6 +444,14 @@ impl ColumnMapping {
         &self.ignored
     }
 
+    /// Returns the indexes of the columns with these names that probably contain objections, such as `Unsubscribed`.
+    #[must_use]
+    pub fn objections_in(head: &[String]) -> Vec<usize> {
+        let names = head.iter().map(|name| plain_name(name)).enumerate();
+        let found = names.filter(|(_, plain)| OBJECTIONS.iter().any(|part| plain.contains(part)));
+        found.map(|(column, _)| column).collect()
+    }
+
     /// Returns the indexes of the columns that set nothing, and whose names say that they contain objections, such
     /// as `Unsubscribed from events`.
     #[must_use]
@@ -789,7 +797,7 @@ impl RowBuilder {
             Member::ActionIdentifiers(_, system) => {
                 self.action.add_identifiers(cell, system.as_deref())
             }
-            Member::Action(_, field) => self.action.set(field, cell, column, context),
+            Member::Action(action, field) => self.action.set(*action, field, cell, column, context),
         }
     }
 

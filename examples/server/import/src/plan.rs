@@ -94,22 +94,17 @@ fn reasons(all: &[DroppedCell], cells: &[String]) -> String {
     reasons.collect::<Vec<_>>().join(" ")
 }
 
-/// What happened to a row of the requests.
+/// What happened to rows of the requests.
 #[derive(Debug)]
-pub(crate) struct RowNote {
-    /// The number of the row.
-    pub(crate) number: u64,
-    /// Which values were left out, or why the row was not sent.
-    pub(crate) reason: String,
-    pub(crate) state: RowState,
+pub(crate) enum RowNote {
+    /// These rows were not sent. They are empty or rejected.
+    Skipped { first: u64, last: u64 },
+    /// This row was sent without some values, for this reason.
+    Sent { number: u64, reason: String },
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum RowState {
-    Empty,
-    Rejected,
-    Sent,
-}
+/// The number of rows that are looked at before other work can continue.
+const MAX_ROWS_AT_ONCE: usize = 2_000;
 
 /// The requests of a table: a line of JSON for each row that is sent, in order.
 ///
@@ -119,6 +114,8 @@ pub struct RequestLines {
     rows: Rows,
     plan: RowPlan,
     notes: Sender<RowNote>,
+    /// The last rows, if they were not sent. They need no more memory than one of them.
+    skipped: Option<(u64, u64)>,
     actions: SentActions,
 }
 
@@ -129,47 +126,65 @@ impl RequestLines {
             rows: table.rows()?,
             plan: plan.clone(),
             notes,
+            skipped: None,
             actions: SentActions::default(),
         };
         Ok((lines, received))
     }
 
-    /// Adds lines to a text until it has at least this size, or no row is left.
+    /// Adds lines to a text until it has at least this size, no row is left, or it has looked at some rows. Returns
+    /// whether rows can be left.
     ///
     /// # Errors
     ///
     /// Returns an error if the table cannot be read.
-    pub fn add_to(&mut self, text: &mut Vec<u8>, size: usize) -> io::Result<()> {
-        while text.len() < size {
-            let Some(Row { number, content }) = self.rows.next().transpose()? else {
+    pub fn add_to(&mut self, text: &mut Vec<u8>, size: usize) -> io::Result<bool> {
+        for _ in 0..MAX_ROWS_AT_ONCE {
+            if text.len() >= size {
                 break;
+            }
+            let Some(Row { number, content }) = self.rows.next().transpose()? else {
+                self.note_skipped();
+                return Ok(false);
             };
-            let (reason, state) = match self.plan.row(&content) {
-                PlannedRow::Empty => (String::new(), RowState::Empty),
-                PlannedRow::Rejected(reason) => (reason, RowState::Rejected),
-                PlannedRow::Sent { body, left_out } => {
-                    if let Some(identifier) = self.actions.add(&body) {
-                        let reason = format!(
-                            "An earlier row has the identifier `{identifier}` and other values."
-                        );
-                        (reason, RowState::Rejected)
-                    } else {
-                        serde_json::to_writer(&mut *text, &body)?;
-                        text.push(b'\n');
-                        (left_out, RowState::Sent)
-                    }
+            match self.plan.row(&content) {
+                PlannedRow::Sent { body, left_out } if self.actions.add(&body).is_none() => {
+                    serde_json::to_writer(&mut *text, &body)?;
+                    text.push(b'\n');
+                    self.note_skipped();
+                    let reason = left_out;
+                    self.note(RowNote::Sent { number, reason });
                 }
-            };
-            let note = RowNote {
-                number,
-                reason,
-                state,
-            };
-            // If no one reads the results any longer, the notes are not needed.
-            let _ = self.notes.send(note);
+                _ => {
+                    let first = self.skipped.map_or(number, |(first, _)| first);
+                    self.skipped = Some((first, number));
+                }
+            }
         }
-        Ok(())
+        Ok(true)
     }
+
+    fn note_skipped(&mut self) {
+        if let Some((first, last)) = self.skipped.take() {
+            self.note(RowNote::Skipped { first, last });
+        }
+    }
+
+    /// If no one reads the results any longer, the notes are not needed.
+    fn note(&self, note: RowNote) {
+        let _ = self.notes.send(note);
+    }
+}
+
+/// Returns why a row that the plan accepts was not sent: an earlier row has an identifier of its action.
+pub(crate) fn repeated_identifier(body: &Value) -> String {
+    let identifiers = body.get("identifiers").and_then(Value::as_array);
+    let identifiers = identifiers.into_iter().flatten().filter_map(Value::as_str);
+    let identifiers: Vec<String> = identifiers.map(|one| format!("`{one}`")).collect();
+    format!(
+        "An earlier row has the identifier {} and other values.",
+        identifiers.join(" or ")
+    )
 }
 
 /// The identifiers of the actions that were sent. An action with the identifier of another one would change it, and
@@ -194,4 +209,51 @@ fn hash_of(text: &str) -> u64 {
     let mut hasher = DefaultHasher::new();
     text.hash(&mut hasher);
     hasher.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+    use crate::{MappingOptions, Synonyms};
+
+    /// Rows that are not sent need no memory of their own, however many there are.
+    #[test]
+    fn rows_that_are_not_sent_have_one_note() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("people.csv");
+        let rows = "\n,a\n,b\n".repeat(3_000);
+        fs::write(
+            &path,
+            format!("Email,Name\n{rows}a@example.org,Ada\n{rows}"),
+        )
+        .expect("a file");
+        let table = Table::open(&path).expect("a table");
+        let synonyms = Synonyms::built_in().expect("names");
+        let mapping = ColumnMapping::new(table.head(), &synonyms, &MappingOptions::default());
+        let plan = RowPlan::new(mapping.expect("a mapping"));
+        let (mut lines, notes) = RequestLines::new(&table, &plan).expect("rows");
+        let (mut text, mut turns) = (Vec::new(), 1);
+        while lines.add_to(&mut text, usize::MAX).expect("rows") {
+            turns += 1;
+        }
+        assert!(turns > 5, "{turns}");
+        assert_eq!(text.iter().filter(|byte| **byte == b'\n').count(), 1);
+        let notes: Vec<RowNote> = notes.try_iter().collect();
+        let [
+            RowNote::Skipped {
+                first: 2,
+                last: 9_001,
+            },
+            RowNote::Sent { number: 9_002, .. },
+            RowNote::Skipped {
+                first: 9_003,
+                last: 18_002,
+            },
+        ] = notes[..]
+        else {
+            panic!("{notes:?}");
+        };
+    }
 }

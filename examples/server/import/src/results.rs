@@ -1,6 +1,6 @@
 //! The results of an import, row by row.
 
-use std::fs::File;
+use std::fs::{File, OpenOptions};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::Receiver;
@@ -10,7 +10,8 @@ use serde_json::Value;
 use svc_core::helper::WriteEffect;
 use svc_declaration::visible;
 
-use crate::plan::{RequestLines, RowNote, RowState, sentences};
+use crate::formulas::{marked, unmarked};
+use crate::plan::{PlannedRow, RequestLines, RowNote, repeated_identifier, sentences};
 use crate::{ActionKind, RowContent, RowPlan, Rows, Table};
 
 /// The number of rows with each result. Each row of a table has one.
@@ -94,6 +95,7 @@ pub struct ImportResults {
     /// The start of a line that has not arrived completely.
     begun: Vec<u8>,
     is_complete: bool,
+    plan: RowPlan,
     /// The kind of action of each row; `None` for a table of people.
     action: Option<ActionKind>,
 }
@@ -117,6 +119,7 @@ impl ImportResults {
             reports: Reports::new(table, reports)?,
             begun: Vec::new(),
             is_complete: false,
+            plan: plan.clone(),
             action: plan.mapping.action(),
         };
         Ok((lines, results))
@@ -137,6 +140,14 @@ impl ImportResults {
             }
         }
         Ok(())
+    }
+
+    /// Limits the size of each report. A larger one is an error.
+    #[must_use]
+    pub fn with_largest_report(mut self, bytes: u64) -> Self {
+        self.reports.rejected.left = bytes;
+        self.reports.incomplete.left = bytes;
+        self
     }
 
     /// Returns the counts of the rows so far.
@@ -171,7 +182,7 @@ impl ImportResults {
             };
         }
         let body = line.get("body").unwrap_or(&Value::Null);
-        let Some(note) = self.next_sent()? else {
+        let Some((number, left_out)) = self.next_sent()? else {
             return Err(io::Error::other(error_text(body)));
         };
         let status = line.get("status").and_then(Value::as_u64);
@@ -189,14 +200,17 @@ impl ImportResults {
             }
             _ => String::new(),
         };
-        let reason = sentences(&[&note.reason, &missing, &failed]);
+        let reason = sentences(&[&left_out, &missing, &failed]);
         let reason = reason.as_str();
         if !is_recorded {
-            return self.reject(note.number, reason);
+            add_one(&mut self.counts.rejected);
+            let cells = self.reports.row(number)?.into_cells();
+            return self.reports.rejected.add(number, &cells, reason);
         }
         if !reason.is_empty() {
             add_one(&mut self.counts.incomplete);
-            return self.reports.add_incomplete(note.number, reason);
+            let cells = self.reports.row(number)?.into_cells();
+            return self.reports.incomplete.add(number, &cells, reason);
         }
         let effect = line.get("effect").and_then(Value::as_str);
         add_one(match effect.and_then(WriteEffect::from_name) {
@@ -208,21 +222,37 @@ impl ImportResults {
         Ok(())
     }
 
-    fn reject(&mut self, number: u64, reason: &str) -> io::Result<()> {
-        add_one(&mut self.counts.rejected);
-        self.reports.add_rejected(number, reason)
-    }
-
-    /// Returns the note of the next row that was sent, and counts the rows before it.
-    fn next_sent(&mut self) -> io::Result<Option<RowNote>> {
+    /// Returns the number of the next row that was sent, and why it was sent without some values. Counts and
+    /// reports the rows before it.
+    fn next_sent(&mut self) -> io::Result<Option<(u64, String)>> {
         while let Ok(note) = self.notes.try_recv() {
-            match note.state {
-                RowState::Sent => return Ok(Some(note)),
-                RowState::Empty => add_one(&mut self.counts.empty),
-                RowState::Rejected => self.reject(note.number, &note.reason)?,
+            match note {
+                RowNote::Sent { number, reason } => return Ok(Some((number, reason))),
+                RowNote::Skipped { first, last } => {
+                    for number in first..=last {
+                        self.skip(number)?;
+                    }
+                }
             }
         }
         Ok(None)
+    }
+
+    /// Counts a row that was not sent, and reports it with its reason.
+    fn skip(&mut self, number: u64) -> io::Result<()> {
+        let content = self.reports.row(number)?;
+        let reason = match self.plan.row(&content) {
+            PlannedRow::Empty => {
+                add_one(&mut self.counts.empty);
+                return Ok(());
+            }
+            PlannedRow::Rejected(reason) => reason,
+            PlannedRow::Sent { body, .. } => repeated_identifier(&body),
+        };
+        add_one(&mut self.counts.rejected);
+        self.reports
+            .rejected
+            .add(number, &content.into_cells(), &reason)
     }
 }
 
@@ -247,25 +277,12 @@ impl Reports {
         })
     }
 
-    fn add_rejected(&mut self, number: u64, reason: &str) -> io::Result<()> {
-        let cells = self.cells(number)?;
-        self.rejected.add(number, &cells, reason)
-    }
-
-    fn add_incomplete(&mut self, number: u64, reason: &str) -> io::Result<()> {
-        let cells = self.cells(number)?;
-        self.incomplete.add(number, &cells, reason)
-    }
-
-    /// Returns the cells of a row after those of earlier calls.
-    fn cells(&mut self, number: u64) -> io::Result<Vec<String>> {
+    /// Returns a row after those of earlier calls.
+    fn row(&mut self, number: u64) -> io::Result<RowContent> {
         for row in self.rows.by_ref() {
             let row = row?;
             if row.number == number {
-                return Ok(match row.content {
-                    RowContent::Cells(cells) | RowContent::Fault { cells, .. } => cells,
-                    RowContent::Empty => Vec::new(),
-                });
+                return Ok(row.content);
             }
         }
         Err(io::Error::other("the file has changed during the import"))
@@ -283,6 +300,8 @@ struct ReportFile {
     head: Vec<String>,
     separator: u8,
     path: PathBuf,
+    /// The number of bytes that can be added.
+    left: u64,
     /// The file, created for the first row.
     rows: Option<Writer<File>>,
 }
@@ -295,15 +314,22 @@ impl ReportFile {
             head: table.head().to_vec(),
             separator: u8::try_from(table.separator()).unwrap_or(b','),
             path,
+            left: u64::MAX,
             rows: None,
         }
     }
 
+    /// Adds a row. Texts that spreadsheet programs would read as formulas get a mark, which an import removes.
     fn add(&mut self, number: u64, cells: &[String], reason: &str) -> io::Result<()> {
         let rows = match &mut self.rows {
             Some(rows) => rows,
             none => {
-                let mut file = File::create(&self.path)?;
+                let mut options = OpenOptions::new();
+                options.write(true).create_new(true);
+                // The rows are personal data.
+                #[cfg(unix)]
+                std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+                let mut file = options.open(&self.path)?;
                 // Excel reads UTF-8 only with this mark.
                 file.write_all("\u{FEFF}".as_bytes())?;
                 let mut rows = csv::WriterBuilder::new()
@@ -315,15 +341,16 @@ impl ReportFile {
             }
         };
         let reason = format!("Row {number}: {reason}");
+        let size: usize = cells.iter().map(String::len).sum();
+        let size = u64::try_from(size.saturating_add(reason.len())).unwrap_or(u64::MAX);
+        let left = self.left.checked_sub(size);
+        self.left = left.ok_or(io::ErrorKind::StorageFull)?;
         let columns = self.head.len();
-        let missing = std::iter::repeat_n("", columns.saturating_sub(cells.len()));
-        let in_columns = cells
-            .iter()
-            .take(columns)
-            .map(String::as_str)
-            .chain(missing);
-        let others = cells.iter().skip(columns).map(String::as_str);
-        rows.write_record(in_columns.chain([reason.as_str()]).chain(others))?;
+        let shown = |cell: &String| marked(unmarked(cell), true).into_owned();
+        let missing = std::iter::repeat_n(String::new(), columns.saturating_sub(cells.len()));
+        let in_columns = cells.iter().take(columns).map(shown).chain(missing);
+        let others = cells.iter().skip(columns).map(shown);
+        rows.write_record(in_columns.chain([reason]).chain(others))?;
         Ok(())
     }
 
@@ -550,7 +577,7 @@ mod tests {
             let reports = ReportPaths::next_to(&path);
             let (mut lines, mut results) = ImportResults::begin(&table, &plan, &reports).expect("a table");
             let mut requests = Vec::new();
-            lines.add_to(&mut requests, usize::MAX).expect("lines");
+            while lines.add_to(&mut requests, usize::MAX).expect("lines") {}
             for data in response(&requests, seed).chunks(part) {
                 results.read(data).expect("results");
             }

@@ -159,9 +159,7 @@ impl KeysFile {
         remove(&new)?;
         let mut options = OpenOptions::new();
         options.write(true).create_new(true);
-        #[cfg(unix)]
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        let mut file = options.open(&new)?;
+        let mut file = only_for_user(&mut options).open(&new)?;
         file.write_all(text.as_bytes())?;
         file.sync_all()?;
         fs::rename(&new, &self.path)?;
@@ -209,6 +207,13 @@ fn parse_line(line: &str) -> Option<ShownKey> {
         read_only,
         token: token.to_owned(),
     })
+}
+
+/// Creates files that no other user of the computer can read, on systems with such rights.
+pub(super) fn only_for_user(options: &mut fs::OpenOptions) -> &mut fs::OpenOptions {
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(options, 0o600);
+    options
 }
 
 #[cfg(test)]

@@ -163,6 +163,11 @@ async fn a_table_of_people_is_imported_once() -> TestResult {
         !is_done && said.contains("set no member: C (Unsubscribed from events)"),
         "{said}"
     );
+    // Such a mapping is not saved, because the next import would lose the objections.
+    let saved = folder.path().join("mapping.toml");
+    let saved_path = saved.display().to_string();
+    import(&demo.base_url, &file, KEY, &["--save-mapping", &saved_path])?;
+    assert!(!saved.exists());
     let (is_done, said) = import(&demo.base_url, &file, KEY, &["--map", "ignored=c"])?;
     assert!(is_done && said.contains("ignored      C"), "{said}");
     Ok(())
@@ -338,6 +343,15 @@ async fn rows_are_new_or_change_a_person_or_nothing() -> TestResult {
     ] {
         assert!(said.contains(line), "{said}");
     }
+    // Names are compared without their case.
+    fs::write(
+        &file,
+        "First,E-Mail,Tags\nZoe,zoe@example.org,\"X, x, Y\"\n",
+    )?;
+    let (is_done, said) = import(&demo.base_url, &file, KEY, &["--create-tags"])?;
+    assert!(is_done && !said.contains("created"), "{said}");
+    assert!(said.contains("new          1 row"), "{said}");
+    fs::write(&file, "First,E-Mail\nAda,ada@example.org\n")?;
     // The mapping is saved, changed, and used again.
     let saved = folder.path().join("mapping.toml");
     let saved_path = saved.display().to_string();

@@ -557,7 +557,7 @@ fn what_an_action_cannot_say_rejects_its_row() {
     let donation = "Email|Amount|Date|Currency";
     for (row, expected) in [
         ("a@x.org|12|2024-05-31|EUR", (vec![], vec![])),
-        ("a@x.org|12|yesterday|gold", (vec![2, 3], vec![])),
+        ("a@x.org|12|yesterday|gold", (vec![], vec![2, 3])),
         ("a@x.org|twelve|2024-05-31|EUR", (vec![], vec![1])),
         ("a@x.org|1,234|2024-05-31|EUR", (vec![], vec![1])),
         ("a@x.org|-12|2024-05-31|EUR", (vec![], vec![1])),

@@ -291,6 +291,17 @@ pub enum RowContent {
     },
 }
 
+impl RowContent {
+    /// Returns the cells.
+    #[must_use]
+    pub fn into_cells(self) -> Vec<String> {
+        match self {
+            Self::Cells(cells) | Self::Fault { cells, .. } => cells,
+            Self::Empty => Vec::new(),
+        }
+    }
+}
+
 /// The rows of a table, in their order.
 #[derive(Debug)]
 pub struct Rows {

@@ -289,7 +289,14 @@ fn text_of(value: &Data) -> String {
     match value {
         Data::Int(number) => number.to_string(),
         // Large numbers without an exponent, such as phone numbers.
-        Data::Float(number) => number.to_string(),
+        Data::Float(number) => {
+            let text = number.to_string();
+            // Three digits after the point could also be thousands.
+            match text.split_once('.') {
+                Some((_, fraction)) if fraction.len() == 3 => format!("{text}0"),
+                _ => text,
+            }
+        }
         Data::String(text) | Data::DateTimeIso(text) | Data::DurationIso(text) => text.clone(),
         Data::Bool(value) => value.to_string(),
         Data::DateTime(time) if time.is_duration() => time.as_f64().to_string(),
@@ -305,5 +312,23 @@ fn text_of(value: &Data) -> String {
             }
         }
         Data::Error(_) | Data::Empty => String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A number of a spreadsheet always has a point before its fraction.
+    #[test]
+    fn numbers_are_never_thousands() {
+        for (number, text) in [
+            (33.333, "33.3330"),
+            (1.5, "1.5"),
+            (12.0, "12"),
+            (0.1234, "0.1234"),
+        ] {
+            assert_eq!(text_of(&Data::Float(number)), text);
+        }
     }
 }

@@ -21,13 +21,18 @@ impl Body for RequestBody {
 
     fn poll_frame(
         mut self: Pin<&mut Self>,
-        _: &mut Context<'_>,
+        task: &mut Context<'_>,
     ) -> Poll<Option<io::Result<Frame<Bytes>>>> {
         let mut part = Vec::with_capacity(PART);
-        Poll::Ready(match self.0.add_to(&mut part, PART) {
-            Err(error) => Some(Err(error)),
-            Ok(()) if part.is_empty() => None,
-            Ok(()) => Some(Ok(Frame::data(part.into()))),
-        })
+        match self.0.add_to(&mut part, PART) {
+            Err(error) => Poll::Ready(Some(Err(error))),
+            Ok(true) if part.is_empty() => {
+                // Many rows are not sent. Other tasks can continue before the next ones.
+                task.waker().wake_by_ref();
+                Poll::Pending
+            }
+            Ok(false) if part.is_empty() => Poll::Ready(None),
+            Ok(_) => Poll::Ready(Some(Ok(Frame::data(part.into())))),
+        }
     }
 }

@@ -171,10 +171,11 @@ pub(super) async fn run(import: &Import) -> Result<(), StartupError> {
     let mut mapping = mapping(import, &table, &options)?;
     let overview = Overview::read(&table, &mut mapping).map_err(|error| unread(&error))?;
     say(&overview::text(&overview, &table, &mapping));
+    check(import, &table, &mapping)?;
+    // Only a mapping that loses no objections can be saved.
     if let Some(path) = &import.save_mapping {
         save(path, &SavedMapping::of(table.head(), &mapping, &options))?;
     }
-    check(import, &table, &mapping)?;
     let mut plan = RowPlan::new(mapping);
     plan.is_strict = import.strict;
     plan.accepts_unknown = import.no_identity;

@@ -1,6 +1,6 @@
 //! The server that receives the import.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 
 use bytes::Bytes;
@@ -10,6 +10,7 @@ use http_body::Body;
 use http_body_util::Full;
 use hyper::body::Incoming;
 use serde_json::{Value, json};
+use svc_core::filter::name_key;
 use svc_core::helper::HelperName;
 use svc_core::model::Kind;
 use svc_import::{ActionKind, error_text};
@@ -166,7 +167,7 @@ impl ImportTarget {
         exchange(request.body(lines).map_err(|error| error.to_string())?).await
     }
 
-    /// Returns those of the names that no tag or list has.
+    /// Returns those of the names that no tag or list has, each once. The server compares names without their case.
     ///
     /// # Errors
     ///
@@ -177,15 +178,22 @@ impl ImportTarget {
         kind: Kind,
         names: &BTreeSet<String>,
     ) -> Result<BTreeSet<String>, String> {
-        let mut missing = names.clone();
+        let mut missing: BTreeMap<String, &String> = BTreeMap::new();
+        let form = |name: &str| name_key(kind, name).map(|key| key.text().to_owned());
+        for name in names {
+            if let Some(form) = form(name) {
+                missing.entry(form).or_insert(name);
+            }
+        }
         let read = self.each(key, kind, |record| {
-            if let Some(name) = record.get("name").and_then(Value::as_str) {
-                missing.remove(name);
+            let name = record.get("name").and_then(Value::as_str);
+            if let Some(form) = name.and_then(form) {
+                missing.remove(&form);
             }
             !missing.is_empty()
         });
         read.await?;
-        Ok(missing)
+        Ok(missing.into_values().cloned().collect())
     }
 
     /// Creates a tag or a list.

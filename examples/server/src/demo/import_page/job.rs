@@ -111,6 +111,7 @@ impl Imports {
     pub(super) fn remove(&self, id: Uuid) {
         let is_removed = |job: &mut Arc<ImportJob>| job.id == id;
         for job in self.jobs().extract_if(.., is_removed) {
+            job.state().is_removed = true;
             job.stop();
         }
     }
@@ -118,6 +119,7 @@ impl Imports {
     /// Stops all imports.
     pub(super) fn stop(&self) {
         for job in self.jobs().drain(..) {
+            job.state().is_removed = true;
             job.stop();
         }
     }
@@ -141,6 +143,8 @@ pub(super) struct ImportJob {
 #[derive(Debug)]
 pub(super) struct JobState {
     used: Instant,
+    /// Whether it is deleted, and must not start again.
+    is_removed: bool,
     pub(super) phase: JobPhase,
     pub(super) table: Option<ReadTable>,
     /// The number of rows in the table.
@@ -194,6 +198,17 @@ pub(super) enum PartError {
     Io(io::Error),
 }
 
+impl JobState {
+    /// Whether the rows can be sent now.
+    pub(super) fn can_run(&self) -> bool {
+        let can_run = matches!(
+            self.phase,
+            JobPhase::Ready | JobPhase::Ended(JobOutcome::Stopped | JobOutcome::Failed(_))
+        );
+        can_run && !self.is_removed
+    }
+}
+
 impl ImportJob {
     fn new(owner: ImportOwner, size: u64) -> io::Result<Self> {
         let phase = JobPhase::Receiving {
@@ -206,6 +221,7 @@ impl ImportJob {
             size,
             state: Mutex::new(JobState {
                 used: Instant::now(),
+                is_removed: false,
                 phase,
                 table: None,
                 total: 0,

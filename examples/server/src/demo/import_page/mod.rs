@@ -37,7 +37,7 @@ use tokio::sync::Semaphore;
 use tower_service::Service;
 use uuid::Uuid;
 
-use self::job::{ImportJob, ImportOwner, Imports, JobOutcome, JobPhase, PartError, TooMany};
+use self::job::{ImportJob, ImportOwner, Imports, JobPhase, PartError, TooMany};
 use self::table::ImportChoice;
 use super::database::DemoStore;
 use super::import::MAX_PREVIEW;
@@ -376,12 +376,10 @@ impl ImportPage {
         is_preview: bool,
     ) -> Result<Response<ResponseBody>, Rejection> {
         let wrong = |text: &str| Rejection::new(StatusCode::BAD_REQUEST, text);
+        let has_room = self.imports.has_room();
         let mut state = job.state();
         let has_ended = matches!(state.phase, JobPhase::Ended(_));
-        let can_run = matches!(
-            state.phase,
-            JobPhase::Ready | JobPhase::Ended(JobOutcome::Stopped | JobOutcome::Failed(_))
-        );
+        let can_run = state.can_run();
         let Some(table) = state.table.as_mut().filter(|_| can_run) else {
             return Err(Rejection::new(
                 StatusCode::CONFLICT,
@@ -401,17 +399,19 @@ impl ImportPage {
         if is_preview && (has_ended || table.overview.total() > MAX_PREVIEW) {
             return Err(wrong("This table has too many rows for a preview."));
         }
-        drop(state);
-        if has_ended && !self.imports.has_room() {
+        if has_ended && !has_room {
             return Err(Rejection::busy(
                 "Other people are importing tables. Try again in a few minutes.",
             ));
         }
-        job.enter(JobPhase::Reading);
+        // Within the same lock, so that no other request starts it too.
+        let stops = job.stops();
+        state.phase = JobPhase::Reading;
+        drop(state);
         let view = job.view();
         let run = run::ImportRun {
             page: self.clone(),
-            stops: job.stops(),
+            stops,
             job,
             choice,
             mapping,

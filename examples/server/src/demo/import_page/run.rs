@@ -61,6 +61,9 @@ pub(super) struct ImportRun {
     pub(super) is_preview: bool,
 }
 
+/// The maximum size of a report in bytes.
+const MAX_REPORT: u64 = 512 * 1024 * 1024;
+
 impl ImportRun {
     /// Sends the rows, on a thread that may wait for files.
     pub(super) async fn execute(self) {
@@ -169,7 +172,8 @@ impl ImportRun {
     ) -> io::Result<ImportCounts> {
         let scratch = Scratch::make().map_err(|_| io::ErrorKind::StorageFull)?;
         let paths = ReportPaths::next_to(&scratch.path().join("people"));
-        let (lines, mut results) = ImportResults::begin(table, plan, &paths)?;
+        let (lines, results) = ImportResults::begin(table, plan, &paths)?;
+        let mut results = results.with_largest_report(MAX_REPORT);
         let response = server.send(&self.key, None, RequestBody(lines)).await;
         let mut response = response.map_err(io::Error::other)?;
         while let Some(frame) = response.body_mut().frame().await {
@@ -195,7 +199,9 @@ impl ImportRun {
         };
         let scratch = Scratch::make().map_err(|_| NO_SPACE)?;
         let paths = ReportPaths::next_to(&scratch.path().join("people"));
-        let (lines, mut results) = ImportResults::begin(table, plan, &paths).map_err(no_space)?;
+        let begun = ImportResults::begin(table, plan, &paths);
+        let (lines, results) = begun.map_err(no_space)?;
+        let mut results = results.with_largest_report(MAX_REPORT);
         let response = server.send(&self.key, Some(name), RequestBody(lines)).await;
         let mut response = response.map_err(|_| UNAVAILABLE)?;
         let status = response.status();

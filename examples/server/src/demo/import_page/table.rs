@@ -111,16 +111,19 @@ impl ReadTable {
             members,
             ..ImportChoice::default()
         };
-        let questions = questions(&mapping, mapping.unread_objections(), &choice);
+        let questions = if is_guessed {
+            questions(&mapping, mapping.unread_objections(), &choice)
+        } else {
+            ImportQuestions {
+                objections: ColumnMapping::objections_in(table.head()),
+                ..ImportQuestions::default()
+            }
+        };
         let mut table = Self {
             table: Arc::new(table),
             overview: Overview::default(),
             choice,
-            questions: if is_guessed {
-                questions
-            } else {
-                ImportQuestions::default()
-            },
+            questions,
             preview: None,
             problem: None,
         };
@@ -182,8 +185,11 @@ impl ReadTable {
         // A column is undecided if the user has left it as it was.
         let synonyms = Synonyms::built_in().unwrap_or_default();
         let guess = ColumnMapping::new(table.head(), &synonyms, &MappingOptions::default());
-        let objections = guess.map(|guess| guess.unread_objections().to_vec());
-        let questions = questions(mapping, &objections.unwrap_or_default(), choice);
+        let objections = match guess {
+            Ok(guess) => guess.unread_objections().to_vec(),
+            Err(_) => ColumnMapping::objections_in(table.head()),
+        };
+        let questions = questions(mapping, &objections, choice);
         Ok((overview, questions))
     }
 

@@ -10,12 +10,14 @@ mod source;
 mod spool;
 mod table;
 
+use std::fmt::Write as _;
 use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
+use sha2::{Digest as _, Sha256};
 use svc_core::json::{Json, Object};
 use svc_core::model::Kind;
 use svc_import::{ExportColumns, ExportFormat, ExportRecord};
@@ -113,13 +115,19 @@ impl RecordsExport {
 pub(super) async fn run(kind: Kind, export: &RecordsExport) -> Result<(), StartupError> {
     let (format, chosen) = check(kind, export)?;
     let key = api_key(KEY, export.key_file.as_deref())?;
+    // Records of another key must not become part of the file.
+    let of_key = Sha256::digest(key.as_bytes());
+    let of_key = of_key.iter().fold(String::new(), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    });
     let source = ExportSource::find(&export.url, key).await?;
     let first = source.first_page(kind, export.filter.as_deref())?;
     let is_table = format != ExportFormat::Ndjson;
     let needs_person = chosen.as_ref().is_none_or(ExportColumns::has_person);
     let people = People::new(kind).filter(|_| is_table && needs_person);
     let command = format!(
-        "{} {} {:?} table {is_table} people {}",
+        "{} {} {:?} table {is_table} people {} key {of_key}",
         kind.plural(),
         first.url,
         export.filter,

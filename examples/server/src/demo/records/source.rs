@@ -232,7 +232,21 @@ fn is_of(entry_point: &str, url: &str) -> bool {
         return false;
     };
     let is_safe = url.scheme_str() == Some("https") || entry_point.scheme_str() == Some("http");
-    is_safe && url.host().is_some() && url.host() == entry_point.host()
+    let is_same_port = match url.scheme_str() == entry_point.scheme_str() {
+        true => port_of(&url) == port_of(&entry_point),
+        // From HTTP to HTTPS, each with its usual port.
+        false => url.port().is_none() && entry_point.port().is_none(),
+    };
+    is_safe && is_same_port && url.host().is_some() && url.host() == entry_point.host()
+}
+
+fn port_of(url: &Uri) -> u16 {
+    let usual = if url.scheme_str() == Some("https") {
+        443
+    } else {
+        80
+    };
+    url.port_u16().unwrap_or(usual)
 }
 
 /// Returns a value of a query.
@@ -259,6 +273,9 @@ mod tests {
             ("http://a.example/x/", "http://a.example/y?z", true),
             ("http://a.example/x/", "https://a.example/y", true),
             ("https://a.example/x/", "http://a.example/y", false),
+            ("http://a.example/x/", "http://a.example:81/y", false),
+            ("http://a.example/x/", "http://a.example:80/y", true),
+            ("http://a.example:8080/x/", "https://a.example/y", false),
             ("https://a.example/x/", "https://b.example/y", false),
             ("https://a.example/x/", "/y", false),
         ] {

@@ -4,8 +4,14 @@ use std::ffi::OsString;
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
+
+use crate::demo::paths::only_for_user;
+
+/// The age in seconds from which an interrupted export begins again.
+const MAX_AGE: u64 = 24 * 60 * 60;
 
 /// A page that has to be read.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -22,8 +28,10 @@ pub(super) struct PendingPage {
 /// The state of an export. It is replaced after each page.
 #[derive(Debug, Serialize, Deserialize)]
 struct SpoolState {
-    /// What is exported. Another command begins again.
+    /// What is exported, and for which key. Another command begins again.
     command: String,
+    /// When the export began, in seconds since 1970.
+    begun: u64,
     /// The size of the file with the records. Bytes after it are of a page that was not complete.
     length: u64,
     records: u64,
@@ -61,10 +69,13 @@ impl Spool {
         }
         let known = std::fs::read(&state_path).ok();
         let known = known.and_then(|text| serde_json::from_slice::<SpoolState>(&text).ok());
-        let known = known.filter(|state| state.command == command);
+        // Records that were deleted long ago must not come back.
+        let is_recent = |begun: u64| now().checked_sub(begun).is_some_and(|age| age < MAX_AGE);
+        let known = known.filter(|state| state.command == command && is_recent(state.begun));
         let mut spool = Self {
             state: SpoolState {
                 command: command.to_owned(),
+                begun: now(),
                 length: 0,
                 records: 0,
                 pending: vec![first.clone()],
@@ -72,15 +83,11 @@ impl Spool {
             // The state is first, so that the records are always those of an export.
             file: {
                 if !state_path.exists() {
-                    std::fs::write(&state_path, "{}")?;
+                    written(&state_path, b"{}")?;
                 }
                 let mut options = OpenOptions::new();
-                options
-                    .read(true)
-                    .write(true)
-                    .create(true)
-                    .truncate(false)
-                    .open(&path)?
+                options.read(true).write(true).create(true).truncate(false);
+                only_for_user(&mut options).open(&path)?
             },
             path,
             state_path,
@@ -135,6 +142,7 @@ impl Spool {
     ///
     /// Returns an error if a file cannot be written.
     pub(super) fn restart(&mut self, first: &PendingPage) -> io::Result<()> {
+        self.state.begun = now();
         self.state.length = 0;
         self.state.records = 0;
         self.state.pending = vec![first.clone()];
@@ -168,7 +176,20 @@ impl Spool {
     fn save(&self) -> io::Result<()> {
         let mut new = self.state_path.as_os_str().to_owned();
         new.push(".new");
-        std::fs::write(&new, serde_json::to_vec(&self.state)?)?;
+        written(Path::new(&new), &serde_json::to_vec(&self.state)?)?;
         std::fs::rename(&new, &self.state_path)
     }
+}
+
+/// Writes a file that only the user can read.
+fn written(path: &Path, content: &[u8]) -> io::Result<()> {
+    let mut options = OpenOptions::new();
+    options.write(true).create(true).truncate(true);
+    only_for_user(&mut options).open(path)?.write_all(content)
+}
+
+/// Returns the current time in seconds since 1970.
+fn now() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    since.map_or(0, |since| since.as_secs())
 }

@@ -1,6 +1,6 @@
 //! Writes the records of an export as a table.
 
-use std::fs::File;
+use std::fs::{File, OpenOptions};
 use std::io::{BufRead as _, BufReader};
 use std::path::Path;
 
@@ -10,6 +10,7 @@ use svc_import::{
 };
 
 use super::memberships::Memberships;
+use crate::demo::paths::only_for_user;
 
 /// How the records become a table.
 #[derive(Debug)]
@@ -40,7 +41,11 @@ impl TableBuilder {
             })?;
             used.finish()?
         };
-        let file = File::create(to)?;
+        // One that remains from an interrupted export can have other rights.
+        let _ = std::fs::remove_file(to);
+        let mut options = OpenOptions::new();
+        options.write(true).create_new(true);
+        let file = only_for_user(&mut options).open(to)?;
         let mut table = match self.format {
             ExportFormat::Excel => {
                 let folder = to.parent().filter(|folder| !folder.as_os_str().is_empty());
