@@ -239,7 +239,8 @@ mod tests {
             turns += 1;
         }
         assert!(turns > 5, "{turns}");
-        assert_eq!(text.iter().filter(|byte| **byte == b'\n').count(), 1);
+        let lines = text.split_inclusive(|byte| *byte == b'\n');
+        assert_eq!(lines.count(), 1);
         let notes: Vec<RowNote> = notes.try_iter().collect();
         let [
             RowNote::Skipped {

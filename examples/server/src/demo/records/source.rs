@@ -232,10 +232,11 @@ fn is_of(entry_point: &str, url: &str) -> bool {
         return false;
     };
     let is_safe = url.scheme_str() == Some("https") || entry_point.scheme_str() == Some("http");
-    let is_same_port = match url.scheme_str() == entry_point.scheme_str() {
-        true => port_of(&url) == port_of(&entry_point),
+    let is_same_port = if url.scheme_str() == entry_point.scheme_str() {
+        port_of(&url) == port_of(&entry_point)
+    } else {
         // From HTTP to HTTPS, each with its usual port.
-        false => url.port().is_none() && entry_point.port().is_none(),
+        url.port().is_none() && entry_point.port().is_none()
     };
     is_safe && is_same_port && url.host().is_some() && url.host() == entry_point.host()
 }
