@@ -38,21 +38,22 @@ impl Api {
             return None;
         };
         let fields = self.filter_fields(*kind);
-        fields.iter().find(|field| field.membership().is_some())?;
+        let missing = |membership: MembershipSpec| {
+            let rights = [
+                Right::Operation(membership.members, Operation::List),
+                Right::Operation(membership.container, Operation::Read),
+            ];
+            rights.into_iter().find(|right| !caller.has_right(*right))
+        };
+        let mut memberships = fields.iter().filter_map(|field| field.membership());
+        memberships.find(|membership| missing(*membership).is_some())?;
         let (_, text) = pairs(query?).find(|(name, _)| name == FILTER)?;
         // A filter that cannot be read is reported later.
         let filter = Filter::parse(&decoded(text), fields, "").ok()?;
         let Ok(QueryPlan::Members(key)) = filter.plan() else {
             return None;
         };
-        let MembershipSpec {
-            members, container, ..
-        } = key.membership;
-        let rights = [
-            Right::Operation(members, Operation::List),
-            Right::Operation(container, Operation::Read),
-        ];
-        let missing = rights.into_iter().find(|right| !caller.has_right(*right))?;
+        let missing = missing(key.membership)?;
         Some(format!(
             "This API key does not have the permission `{missing}`, which this filter requires."
         ))

@@ -402,6 +402,15 @@ pub enum FilterExpr {
 }
 
 impl FilterExpr {
+    /// Returns whether a comparison has an id of this server.
+    fn has_ids(&self) -> bool {
+        let is_id = |value: &FilterValue| matches!(value, FilterValue::Id(_));
+        match self {
+            Self::Compare(comparison) => comparison.values.iter().any(is_id),
+            Self::And(parts) | Self::Or(parts) => parts.iter().any(Self::has_ids),
+        }
+    }
+
     fn add_identifiers(&mut self, namespace: &str) {
         match self {
             Self::Compare(comparison) => {
@@ -476,6 +485,9 @@ impl Filter {
     /// Requirements: MRG-08.
     #[must_use]
     pub fn with_merged_people(&self, namespace: &str) -> Self {
+        if !self.0.tree.has_ids() {
+            return self.clone();
+        }
         let mut tree = self.0.tree.clone();
         tree.add_identifiers(namespace);
         let plan = query_plan::plan(&tree);

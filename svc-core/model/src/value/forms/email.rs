@@ -56,8 +56,8 @@ pub fn match_form(address: &str) -> Cow<'_, str> {
 
 fn compared(address: &str) -> Option<Cow<'_, str>> {
     let address = trimmed(address);
-    // The most frequent case. A domain with `--` can have an ASCII form (`xn--`), which is checked.
-    if is_usual(address) && !address.contains("--") {
+    // The most frequent case.
+    if is_usual(address) {
         return Some(email_as_sent(address));
     }
     checked(address)
