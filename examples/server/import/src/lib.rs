@@ -29,7 +29,6 @@ mod mapping;
 mod member;
 mod names;
 mod overview;
-mod places;
 mod plan;
 mod results;
 mod saved;
@@ -51,7 +50,6 @@ pub use mapping::{
 pub use member::{Member, RecordField};
 pub use names::plain_name;
 pub use overview::Overview;
-pub use places::{country_code, region_code};
 pub use plan::{PlannedRow, RequestLines, RowPlan};
 pub use results::{ImportCounts, ImportResults, ReportPaths, error_text};
 pub use saved::SavedMapping;

@@ -1,13 +1,12 @@
 //! Reads the values of cells.
 
 use serde_json::{Value, json};
-use svc_core::value::{Identifier, stored_email, stored_phone};
+use svc_core::value::{Identifier, country_named, region_named, stored_email, stored_phone};
 
 use crate::amounts::{DecimalMark, MoneyText, currency_code};
 use crate::dates::{DateOrder, PartialDate, day_of, is_no_date, timestamp_of};
 use crate::member::{RecordField, ValueFormat};
 use crate::names::plain_name;
-use crate::places::{country_code, region_code};
 
 /// The words for yes and no, as [plain names](plain_name).
 const YES: &[&str] = &[
@@ -294,11 +293,11 @@ pub(crate) fn value_of(
             Err(why) => return Err(format!("is not one e-mail address. {why}")),
         },
         ValueFormat::Phone => phone(text)?.into(),
-        ValueFormat::Country => match country_code(text) {
+        ValueFormat::Country => match country_named(text) {
             Some(code) => code.into(),
             None => return Err("is neither the code nor the name of a country".to_owned()),
         },
-        ValueFormat::Region => match region_code(text, context.country) {
+        ValueFormat::Region => match region_named(text, context.country) {
             Some((code, None)) => code.into(),
             // The caller sets both.
             Some((code, Some(country))) => json!({ "region": code, "country": country }),

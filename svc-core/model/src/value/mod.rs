@@ -12,6 +12,7 @@ mod hex;
 mod id;
 mod identifier;
 mod phone;
+mod places;
 mod text;
 mod timestamp;
 
@@ -40,7 +41,10 @@ pub use hex::HEX_DIGITS;
 pub use hex::hex_digits;
 pub use id::Id;
 pub use identifier::Identifier;
-pub use phone::{PhoneError, StoredPhone, stored_phone};
+pub use phone::{PhoneError, StoredPhone, stored_phone, typed_phone};
+#[doc(hidden)]
+pub use places::plain_name;
+pub use places::{country_named, country_names, region_named, region_names};
 pub use text::stored_text;
 #[doc(hidden)]
 pub use text::{without_at, without_control_characters};

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{email::trimmed, is_invisible};
+use super::{codes::calling_codes, email::trimmed, is_invisible};
 
 /// The least and the greatest number of digits of a phone number with its country code (E.164).
 const DIGITS: std::ops::RangeInclusive<usize> = 7..=15;
@@ -94,6 +94,62 @@ pub fn stored_phone(text: &str) -> Result<StoredPhone, PhoneError> {
         return Err(PhoneError::Length(digits.len()));
     }
     Ok(StoredPhone { digits, extension })
+}
+
+/// The countries in which a number within the country starts with something other than `0`, each with
+/// that start. It is empty if the `0` is a part of the number.
+const TRUNK_PREFIXES: [(&str, &str); 6] = [
+    ("HU", "06"),
+    ("IT", ""),
+    ("KZ", "8"),
+    ("RU", "8"),
+    ("SM", ""),
+    ("VA", ""),
+];
+
+/// Returns a phone number as people write it in a country, in the form in which it is stored.
+///
+/// A number without `+`, `00` or the calling code of the country is one of this country, which is a code of
+/// ISO 3166-1. A number of an unknown country must contain its country code.
+///
+/// # Examples
+///
+/// ```
+/// use svc_core::value::typed_phone;
+///
+/// assert_eq!(typed_phone("(202) 555-0104", "US")?.digits, "12025550104");
+/// assert_eq!(typed_phone("030 1234567", "DE")?.digits, "49301234567");
+/// assert_eq!(typed_phone("+44 20 7946 0000", "DE")?.digits, "442079460000");
+/// # Ok::<(), svc_core::value::PhoneError>(())
+/// ```
+///
+/// # Errors
+///
+/// Returns the reason if the text is not a phone number.
+///
+/// Requirements: RES-phone_number-03.
+pub fn typed_phone(text: &str, country: &str) -> Result<StoredPhone, PhoneError> {
+    let plain = trimmed(text);
+    let (number, _) = split_extension(plain)?;
+    let is_international = number.contains('+') || number.starts_with("00");
+    let code = calling_codes(country).next().filter(|_| !is_international);
+    let Some(code) = code else {
+        return stored_phone(plain);
+    };
+    let digits = only_digits(number)?;
+    let trunk = TRUNK_PREFIXES.iter().find(|(of, _)| *of == country);
+    let trunk = match trunk {
+        Some((_, trunk)) => trunk,
+        None if code == "1" => "1",
+        None => "0",
+    };
+    let is_whole = digits.starts_with(code) && digits.len() > 10;
+    let national = digits.strip_prefix(trunk).unwrap_or(&digits);
+    if is_whole && (trunk.is_empty() || national.len() == digits.len() || code == "1") {
+        return stored_phone(plain);
+    }
+    let rest = plain.get(number.len()..).unwrap_or_default();
+    stored_phone(&format!("+{code}{national}{rest}"))
 }
 
 /// Separates the extension from a number.
@@ -210,6 +266,35 @@ mod tests {
             let phone = stored_phone(text).unwrap();
             assert_eq!(phone.digits, "12025550100", "{text}");
             assert_eq!(phone.extension.as_deref(), Some("12"), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_number_without_a_country_code_is_one_of_the_country() {
+        for (text, country, digits) in [
+            ("(202) 555-0104", "US", "12025550104"),
+            ("1-202-555-0104", "US", "12025550104"),
+            ("202.555.0104 ext. 9", "CA", "12025550104"),
+            ("+49 30 1234567", "US", "49301234567"),
+            ("0049 30 1234567", "US", "49301234567"),
+            ("030/1234567", "DE", "49301234567"),
+            ("49301234567", "DE", "49301234567"),
+            ("(0)30 1234567", "DE", "49301234567"),
+            ("06 1 234 5678", "HU", "3612345678"),
+            ("06 1234 5678", "IT", "390612345678"),
+            ("8 495 123-45-67", "RU", "74951234567"),
+            ("612 345 678", "ES", "34612345678"),
+            ("12025550104", "XX", "12025550104"),
+        ] {
+            let phone = typed_phone(text, country);
+            assert_eq!(phone.as_ref().map(|it| &*it.digits), Ok(digits), "{text}");
+        }
+        assert_eq!(
+            typed_phone("202.555.0104 ext. 9", "US").unwrap().extension,
+            Some("9".to_owned())
+        );
+        for text in ["", "n/a", "555", "call the office"] {
+            assert!(typed_phone(text, "US").is_err(), "{text}");
         }
     }
 
