@@ -110,6 +110,21 @@ impl SqlDialect for Postgres {
         CATALOG
     }
 
+    fn next_id(&self, table: &str, column: &str, default: Option<&str>) -> String {
+        match default {
+            Some(default) => format!("SELECT ({default})::text"),
+            None => format!(
+                "SELECT nextval(pg_get_serial_sequence({}, {}))::text",
+                literal(table),
+                literal(column)
+            ),
+        }
+    }
+
+    fn with_given_ids(&self) -> &'static str {
+        " OVERRIDING SYSTEM VALUE"
+    }
+
     fn library_tables(&self) -> &'static [&'static str] {
         &OWN_TABLES
     }
@@ -163,6 +178,11 @@ impl SqlDialect for Postgres {
     }
 }
 
+/// Returns text as an SQL literal.
+fn literal(text: &str) -> String {
+    format!("'{}'", text.replace('\'', "''"))
+}
+
 const OWN_TABLES: [&str; 11] = [
     // Of several processes that start at the same time, one creates the tables, and the others wait
     // until they are visible. The number is arbitrary: the bytes of `svc_sql`.
@@ -189,8 +209,8 @@ const CATALOG: [&str; 4] = [
      (d.adbin IS NOT NULL OR a.attidentity <> '')::text, \
      CASE WHEN t.typname IN ('varchar', 'bpchar') AND a.atttypmod > 4 THEN (a.atttypmod - 4)::text END, \
      CASE WHEN t.typtype = 'e' THEN (SELECT json_agg(e.enumlabel ORDER BY e.enumsortorder)::text FROM pg_enum e \
-     WHERE e.enumtypid = t.oid) END, pg_get_expr(d.adbin, d.adrelid) \
-     FROM json_array_elements_text($1::text::json) n(value) JOIN pg_class c ON c.oid = to_regclass(n.value) \
+     WHERE e.enumtypid = t.oid) END, pg_get_expr(d.adbin, d.adrelid), \
+     (a.attgenerated <> '')::text FROM json_array_elements_text($1::text::json) n(value) JOIN pg_class c ON c.oid = to_regclass(n.value) \
      JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped \
      JOIN pg_type t ON t.oid = a.atttypid LEFT JOIN pg_attrdef d ON d.adrelid = c.oid AND d.adnum = a.attnum \
      ORDER BY n.value, a.attnum",

@@ -108,6 +108,17 @@ impl SqlDialect for Sqlite {
         CATALOG
     }
 
+    fn next_id(&self, table: &str, column: &str, _: Option<&str>) -> String {
+        // A number is not used again after its row is deleted.
+        let name = table.replace('\'', "''");
+        let last = format!("coalesce((SELECT max({column}) FROM {table}), 0)");
+        format!(
+            "INSERT INTO svc_numbers (name, last) VALUES ('{name}', {last} + 1) \
+             ON CONFLICT (name) DO UPDATE SET last = max(svc_numbers.last, {last}) + 1 \
+             RETURNING CAST(last AS TEXT)"
+        )
+    }
+
     fn library_tables(&self) -> &'static [&'static str] {
         &OWN_TABLES
     }
@@ -163,11 +174,12 @@ impl SqlDialect for Sqlite {
     }
 }
 
-const OWN_TABLES: [&str; 10] = [
+const OWN_TABLES: [&str; 11] = [
     "CREATE TABLE IF NOT EXISTS svc_turns (tenant TEXT PRIMARY KEY, clock INTEGER NOT NULL)",
     "CREATE TABLE IF NOT EXISTS svc_identifiers (tenant TEXT NOT NULL, kind TEXT NOT NULL, identifier TEXT NOT NULL, \
              record TEXT NOT NULL, place INTEGER NOT NULL, PRIMARY KEY (tenant, kind, identifier)) WITHOUT ROWID",
     "CREATE INDEX IF NOT EXISTS svc_identifiers_record ON svc_identifiers (tenant, kind, record)",
+    "CREATE TABLE IF NOT EXISTS svc_numbers (name TEXT PRIMARY KEY, last INTEGER NOT NULL) WITHOUT ROWID",
     "CREATE TABLE IF NOT EXISTS svc_secrets (name TEXT PRIMARY KEY, secret TEXT NOT NULL)",
     "CREATE TABLE IF NOT EXISTS svc_forwards (tenant TEXT NOT NULL, person TEXT NOT NULL, remaining TEXT NOT NULL, \
              PRIMARY KEY (tenant, person)) WITHOUT ROWID",
@@ -184,8 +196,8 @@ const OWN_TABLES: [&str; 10] = [
 /// SQLite has no constraints of single columns: the third statement returns nothing.
 const CATALOG: [&str; 4] = [
     "SELECT n.value, p.name, p.type, NULL, CAST(p.\"notnull\" = 0 AND p.pk = 0 AS TEXT), \
-     CAST(p.dflt_value IS NOT NULL OR (p.pk = 1 AND upper(p.type) = 'INTEGER') AS TEXT), NULL, NULL, p.dflt_value \
-     FROM json_each(?1) n JOIN pragma_table_info(replace(n.value, '\"', '')) p ORDER BY n.value, p.cid",
+     CAST(p.dflt_value IS NOT NULL OR (p.pk = 1 AND upper(p.type) = 'INTEGER') AS TEXT), NULL, NULL, p.dflt_value, \
+     CAST(p.hidden IN (2, 3) AS TEXT) FROM json_each(?1) n JOIN pragma_table_xinfo(replace(n.value, '\"', '')) p ORDER BY n.value, p.cid",
     "SELECT n.value, (SELECT json_group_array(coalesce(i.name, '')) FROM pragma_index_info(l.name) i), \
      CAST(l.\"unique\" AS TEXT), CAST(l.origin = 'pk' AS TEXT), CAST(l.partial = 0 AS TEXT) \
      FROM json_each(?1) n JOIN pragma_index_list(replace(n.value, '\"', '')) l \

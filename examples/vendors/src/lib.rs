@@ -1,7 +1,7 @@
 //! Example programs of vendors.
 //!
 //! The programs in `src/bin` are short, and each is complete; longer code is in [`crm`],
-//! [`mapped`] and [`postgres`], so that tests can run it in their own process.
+//! [`mapped`], [`postgres`] and [`wide`], so that tests can run it in their own process.
 
 #![cfg_attr(
     not(test),
@@ -16,6 +16,7 @@
 pub mod crm;
 pub mod mapped;
 pub mod postgres;
+pub mod wide;
 
 /// The examples of the README of the repository, compiled and run as tests.
 #[cfg(doctest)]

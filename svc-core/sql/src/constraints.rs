@@ -8,8 +8,9 @@ use svc_core::{
 };
 
 use super::{
+    column::Conversion,
     dialect::ColumnType,
-    resolved_mapping::{FieldStorage, ResolvedColumn, ResolvedField, ResolvedTable},
+    resolved_mapping::{FieldStorage, ResolvedField, ResolvedTable, StoredColumn},
 };
 
 impl ResolvedTable {
@@ -47,9 +48,7 @@ fn of_members(
             [] if depth > 0 => narrowing.entry(path).omit(),
             [] => {}
             [member] if member.path.len() == path.len() => match &member.stored {
-                FieldStorage::Column { column, values } => {
-                    narrow(member, column, values, narrowing.entry(path));
-                }
+                FieldStorage::Column(stored) => narrow(member, stored, narrowing.entry(path)),
                 FieldStorage::Rows { members, .. } => {
                     if let Some(inner) = field.ty.object() {
                         let mut entries = Constraints::default();
@@ -57,6 +56,13 @@ fn of_members(
                         narrowing.entry(path).members.merge(entries);
                     }
                 }
+                FieldStorage::Entries(entries) => {
+                    if let Some(inner) = field.ty.object() {
+                        let of_list = of_columns(entries, inner);
+                        narrowing.entry(path).members.merge(of_list);
+                    }
+                }
+                FieldStorage::Constant(_) => {}
             },
             _ => {
                 if let ValueType::Object(inner) = field.ty {
@@ -88,25 +94,50 @@ fn of_entries(
     }
 }
 
+/// Returns the constraints of the entries of a list in columns of the row. An entry can be in the
+/// columns of any of them, so the narrowest column counts.
+fn of_columns(entries: &[Vec<ResolvedField>], schema: &'static ObjectSchema) -> Constraints {
+    let mut all = Constraints::default();
+    for members in entries {
+        let mut of_entry = Constraints::default();
+        of_members(members, schema, &mut Vec::new(), &mut of_entry);
+        all.merge(of_entry);
+    }
+    for field in schema.fields {
+        let of_field = |member: &&ResolvedField| {
+            let first = member.path.first();
+            first.is_some_and(|first| first.name == field.name)
+        };
+        let has = entries.iter().flatten().any(|member| of_field(&member));
+        if !has {
+            all.entry(&[field.name]).omit();
+        }
+        // A member with a constant in each entry has only these values.
+        let constants = entries.iter().map(|members| {
+            let member = members.iter().find(of_field)?;
+            match &member.stored {
+                FieldStorage::Constant(value) => Some(value.clone()),
+                _ => None,
+            }
+        });
+        let constants: Option<Vec<String>> = constants.collect();
+        if let (Some(values), ValueType::Enum(_) | ValueType::FlexEnum(_)) = (constants, field.ty) {
+            all.entry(&[field.name]).values = Some(values);
+        }
+    }
+    all
+}
+
 fn names(member: &ResolvedField) -> Vec<&'static str> {
     member.path.iter().map(|field| field.name).collect()
 }
 
 /// Adds the constraints of a column to its field.
-fn narrow(
-    member: &ResolvedField,
-    column: &ResolvedColumn,
-    values: &[(String, String)],
-    narrow: &mut Constraint,
-) {
+fn narrow(member: &ResolvedField, stored: &StoredColumn, narrow: &mut Constraint) {
+    let StoredColumn { column, conversion } = stored;
     let Some(field) = member.field() else { return };
-    narrow.default = column.default.as_ref().map(|default| {
-        values
-            .iter()
-            .find(|(_, stored)| stored == default)
-            .map_or(default, |(value, _)| value)
-            .clone()
-    });
+    let default = column.default.as_ref();
+    narrow.default = default.and_then(|default| Some(conversion.read(default)?.into_owned()));
     if let (ValueType::Boolean, Some(number @ ("0" | "1"))) = (field.ty, narrow.default.as_deref())
     {
         narrow.default = Some((number == "1").to_string());
@@ -119,21 +150,38 @@ fn narrow(
         narrow.default = None;
     }
     narrow.required = !column.nullable && !column.has_default;
+    narrow.read_only = column.is_generated;
+    let values = conversion.values();
     if !values.is_empty() {
         narrow.values = Some(values.iter().map(|(value, _)| value.clone()).collect());
     }
-    if column.class == ColumnType::Text && matches!(field.ty, ValueType::String) {
+    if column.class == ColumnType::Text
+        && *conversion == Conversion::None
+        && matches!(field.ty, ValueType::String)
+    {
         narrow.max_length = column.longest;
     }
     let is_bounded =
         |rule: &FieldRule| matches!(rule, FieldRule::NotNegative | FieldRule::Between(..));
-    if let (ValueType::Integer, ColumnType::Integer(_)) = (field.ty, column.class)
-        && column.most < i64::MAX
-    {
-        narrow.max = Some(Amount::from(column.most));
-        if !field.rules.iter().any(is_bounded) {
-            narrow.min = Some(Amount::from(column.most.saturating_neg().saturating_sub(1)));
+    let ColumnType::Integer(_) = column.class else {
+        return;
+    };
+    if column.most == i64::MAX {
+        return;
+    }
+    let of_units = |units: i64, digits: u32| Amount::new(i128::from(units), digits);
+    let least = column.most.saturating_neg().saturating_sub(1);
+    match (&field.ty, conversion) {
+        (ValueType::Integer, _) => {
+            narrow.max = Some(Amount::from(column.most));
+            if !field.rules.iter().any(is_bounded) {
+                narrow.min = Some(Amount::from(least));
+            }
         }
+        (ValueType::Amount, Conversion::Scaled(digits)) => {
+            narrow.max = of_units(column.most, *digits);
+        }
+        _ => {}
     }
 }
 

@@ -142,13 +142,23 @@ pub trait SqlDialect: fmt::Debug + Send + Sync + 'static {
     ///
     /// | Statement | Columns |
     /// |---|---|
-    /// | columns | table, name, type, base type, nullable, has a default, length, labels as a JSON array, default |
+    /// | columns | table, name, type, base type, nullable, has a default, length, labels as a JSON array, default, generated from other columns |
     /// | indexes | table, columns as a JSON array, unique, primary key, whole |
     /// | checks | table, column, condition |
     /// | foreign keys | table that the key refers to, text that identifies the key, quoted name of the table of the key if it is in the array, its name without quotes, column, column that it refers to (none for the primary key) |
     ///
     /// A foreign key has a row for each of its columns.
     fn catalog(&self) -> [&'static str; 4];
+
+    /// Returns the statement that draws the next number of a column with numbered ids, in one row with one
+    /// column of text. `default` is the default of the column.
+    fn next_id(&self, table: &str, column: &str, default: Option<&str>) -> String;
+
+    /// Returns the clause between the columns of a new row and `VALUES` with which a column accepts a
+    /// [number](Self::next_id) that it usually generates.
+    fn with_given_ids(&self) -> &'static str {
+        ""
+    }
 
     /// Returns the SQL of the library's own tables. Repeated execution changes nothing.
     fn library_tables(&self) -> &'static [&'static str];

@@ -24,6 +24,8 @@ pub(super) struct DatabaseColumn {
     pub(super) default: Option<String>,
     /// The same as SQL, for a database without `DEFAULT` as a value.
     pub(super) default_sql: Option<String>,
+    /// Whether the database computes the value from other columns.
+    pub(super) is_generated: bool,
     pub(super) longest: Option<u32>,
     /// The only values that the column accepts.
     pub(super) values: Option<Vec<String>>,
@@ -161,6 +163,7 @@ impl DatabaseTables {
                     has_default: is(5),
                     default: text(8).as_deref().and_then(constant),
                     default_sql: text(8),
+                    is_generated: is(9),
                     values: labels,
                 });
         }
@@ -258,12 +261,35 @@ fn texts(json: &str) -> Vec<String> {
     }
 }
 
-/// Returns the name of a column without quotes. An expression is unchanged.
+/// Returns the name of a column without quotes. In an expression, casts to text are removed:
+/// PostgreSQL adds them for a column of another text type.
 fn unquoted(column: &str) -> String {
     let inner = column
         .strip_prefix('"')
         .and_then(|rest| rest.strip_suffix('"'));
-    inner.map_or_else(|| column.to_owned(), |inner| inner.replace("\"\"", "\""))
+    let Some(inner) = inner else {
+        return without_casts(column);
+    };
+    inner.replace("\"\"", "\"")
+}
+
+/// Removes casts to text, and the parentheses around what is cast: `lower((mail)::text)` becomes
+/// `lower(mail)`.
+fn without_casts(expression: &str) -> String {
+    let mut text = expression.replace('"', "");
+    for cast in ["::text", "::character varying", "::citext"] {
+        while let Some((before, after)) = text.split_once(cast) {
+            let (begin, operand) = match before.rsplit_once('(') {
+                // `f((name)::text)`: the operand has parentheses of its own.
+                Some((begin, operand)) if operand.ends_with(')') => {
+                    (begin, operand.trim_end_matches(')'))
+                }
+                _ => (before, ""),
+            };
+            text = format!("{begin}{operand}{after}");
+        }
+    }
+    text
 }
 
 /// Returns the values of `CHECK ((answer = ANY (ARRAY['yes'::text, 'no'::text])))`; `None` for any
@@ -337,6 +363,25 @@ impl DatabaseColumn {
         match self.class {
             ColumnType::Integer(most) if !dialect.has_loose_types() => most,
             _ => i64::MAX,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_index_on_an_expression_is_recognized_with_casts() {
+        for (definition, expected) in [
+            ("lower(address)", "lower(address)"),
+            ("lower(address::text)", "lower(address)"),
+            ("lower((address)::text)", "lower(address)"),
+            ("lower(address::character varying::text)", "lower(address)"),
+            ("\"Mail\"", "Mail"),
+            ("mail", "mail"),
+        ] {
+            assert_eq!(unquoted(definition), expected, "{definition}");
         }
     }
 }

@@ -38,6 +38,7 @@
 )]
 
 mod apply;
+mod column;
 mod constraints;
 mod database;
 mod dialect;
@@ -54,11 +55,12 @@ mod sql;
 mod statement;
 mod store;
 mod tenant_locks;
-mod text_checks;
+mod value_checks;
 
+pub use column::Column;
 pub use database::{Database, DatabaseError, TextRow, Transaction};
 pub use dialect::{ColumnType, RowLock, SqlDialect};
-pub use mapping::{ListMapping, Mapping, TableMapping, TenantMapping};
+pub use mapping::{EntryMapping, ListMapping, Mapping, TableMapping, TenantMapping};
 pub use statement::Statement;
 pub use store::MappedStore;
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use svc_core::{
     error::{Error, Result},
-    json::{Json, Object},
+    json::Json,
     link::ShareNames,
     model::{Kind, Person, Resource as _},
     record::RawRecord,
@@ -14,6 +14,7 @@ use svc_core::{
 };
 
 use super::{
+    apply::{EntryPlaces, StoredFields},
     database::TextRow,
     dialect::RowLock,
     resolved_mapping::{ResolvedLink, ResolvedMapping, ResolvedTable},
@@ -32,17 +33,39 @@ const TOTAL_DONATIONS: &str = "total_donations";
 #[derive(Default)]
 pub(super) struct FetchedRecords {
     pub(super) results: LookupCache,
-    records: Vec<RawRecord>,
+    records: Vec<(RawRecord, EntryPlaces)>,
 }
 
 impl FetchedRecords {
     /// Returns the fields that a record had before.
-    pub(super) fn fields(&self, at: &ChangeTarget) -> Option<Object> {
-        let is_meant = |record: &&RawRecord| record.kind() == at.kind && record.meta().id == at.id;
-        self.records
-            .iter()
-            .find(is_meant)
-            .and_then(|record| record.to_fields(&ShareNames::default()).ok())
+    pub(super) fn fields(&self, at: &ChangeTarget) -> Option<StoredFields> {
+        let is_meant = |record: &RawRecord| record.kind() == at.kind && record.meta().id == at.id;
+        let (record, places) = self.records.iter().find(|(record, _)| is_meant(record))?;
+        let fields = record.to_fields(&ShareNames::default()).ok()?;
+        Some(StoredFields {
+            fields,
+            places: places.clone(),
+        })
+    }
+
+    /// Returns the records in the rows of a lookup, and remembers them.
+    fn records(
+        &mut self,
+        mapping: &ResolvedMapping,
+        kind: Kind,
+        rows: &[TextRow],
+    ) -> Result<Vec<StoredRecord>> {
+        let Some(table) = mapping.of(kind) else {
+            return Ok(Vec::new());
+        };
+        let mut all = Vec::with_capacity(rows.len());
+        for row in rows {
+            let stored = mapping.record(table, row)?;
+            let places = mapping.entry_places(table, row);
+            self.records.push((stored.record.clone(), places));
+            all.push(stored);
+        }
+        Ok(all)
     }
 }
 
@@ -145,25 +168,20 @@ impl ResolvedMapping {
                 results.insert_location(key, found.as_ref());
             }
             Lookup::Record(key) => {
-                let stored = self.stored(key, rows)?;
-                fetched
-                    .records
-                    .extend(stored.iter().map(|it| it.record.clone()));
-                results.insert_record(key, stored);
+                let first = rows.get(..1).unwrap_or_default();
+                let stored = match key.kind() {
+                    Some(kind) => fetched.records(self, kind, first)?.pop(),
+                    None => None,
+                };
+                fetched.results.insert_record(key, stored);
             }
-            Lookup::Members { kind, .. } => {
-                let all = self.all(*kind, rows)?;
-                fetched
-                    .records
-                    .extend(all.iter().map(|it| it.record.clone()));
-                results.insert_related(question.clone(), all);
+            Lookup::Members { kind, .. } | Lookup::Linked { kind, .. } => {
+                let all = fetched.records(self, *kind, rows)?;
+                fetched.results.insert_related(question.clone(), all);
             }
             Lookup::Answers { .. } => {
-                let all = self.all(Kind::Answer, rows)?;
-                fetched
-                    .records
-                    .extend(all.iter().map(|it| it.record.clone()));
-                results.insert_related(question.clone(), all);
+                let all = fetched.records(self, Kind::Answer, rows)?;
+                fetched.results.insert_related(question.clone(), all);
             }
             Lookup::Count { kind, of } => {
                 results.insert_count(*kind, of, u64::try_from(number()).unwrap_or_default());
@@ -182,13 +200,6 @@ impl ResolvedMapping {
                 results.insert_part_totals(of, self.currency_totals(rows));
             }
             Lookup::HeldTickets(person) => results.insert_held_tickets(person, Vec::new()),
-            Lookup::Linked { kind, .. } => {
-                let all = self.all(*kind, rows)?;
-                fetched
-                    .records
-                    .extend(all.iter().map(|it| it.record.clone()));
-                results.insert_related(question.clone(), all);
-            }
             Lookup::LinkedCount { person, most } => {
                 let count = u64::try_from(number()).unwrap_or_default();
                 results.insert_linked_count(person, *most, count.min(u64::from(*most)));
@@ -220,13 +231,6 @@ impl ResolvedMapping {
             .transpose()
     }
 
-    fn all(&self, kind: Kind, rows: &[TextRow]) -> Result<Vec<StoredRecord>> {
-        match self.of(kind) {
-            Some(table) => rows.iter().map(|row| self.record(table, row)).collect(),
-            None => Ok(Vec::new()),
-        }
-    }
-
     /// Selects one record or its location. If it is locked, other transactions can read it and
     /// refer to it, but not change it.
     pub(super) fn one(
@@ -256,6 +260,39 @@ impl ResolvedMapping {
         Some(())
     }
 
+    /// Returns the statement that restores the deleted person with an e-mail address, if helpers restore
+    /// people and no other person has the address.
+    ///
+    /// Requirements: HLP-04.
+    pub(super) fn restore_statement(&self, tenant: &str, key: &LookupKey) -> Option<Statement> {
+        let LookupKey::Email(_) = key else {
+            return None;
+        };
+        let table = self.of(Kind::Person).filter(|table| table.is_restored)?;
+        let deleted = table.deleted.as_ref()?;
+        let mut sql = SqlBuilder::new(self.dialect, tenant);
+        sql.push("UPDATE ").push(&table.name).push(" AS t SET ");
+        sql.push(&deleted.column.name).push(" = ");
+        match &deleted.restored {
+            Some(value) => _ = sql.value(&deleted.column, Some(value.clone())),
+            None => _ = sql.push("NULL"),
+        }
+        sql.push(&format!(
+            " WHERE t.{} = (SELECT k.{0} FROM {} k WHERE ",
+            table.key.name, table.name
+        ));
+        self.push_deleted_condition(&mut sql, table, "k");
+        self.named(&mut sql, table, "k", key);
+        sql.push(&format!(
+            " ORDER BY k.{} LIMIT 1) AND NOT EXISTS (SELECT 1 FROM {} o WHERE ",
+            table.order.name, table.name
+        ));
+        self.push_record_condition(&mut sql, table, "o");
+        self.named(&mut sql, table, "o", key);
+        sql.push(")");
+        Some(sql.finish())
+    }
+
     /// Adds the number of records with a link to a person. Each record counts once, and the database
     /// reads at most `most` records of each kind.
     fn linked_count(&self, sql: &mut SqlBuilder, person: &Id, most: u32) -> Option<()> {
@@ -273,12 +310,12 @@ impl ResolvedMapping {
             sql.push(" + (SELECT count(*) FROM (SELECT 1 FROM ")
                 .push(&table.name)
                 .push(" t WHERE ");
-            self.push_tenant_condition(sql, table, "t");
+            self.push_record_condition(sql, table, "t");
             for (place, link) in table.links.iter().filter(of_people).enumerate() {
                 sql.push(if place == 0 { " AND (t." } else { " OR t." })
                     .push(&link.column.name)
                     .push(" = ");
-                self.key_of(sql, people, &person);
+                self.target_of(sql, link, people, &person);
             }
             sql.push(") LIMIT ")
                 .number(i64::from(most))
@@ -306,7 +343,7 @@ impl ResolvedMapping {
         sql.push("SELECT NULL FROM ")
             .push(&table.name)
             .push(" t WHERE ");
-        self.push_tenant_condition(&mut sql, table, "t");
+        self.push_record_condition(&mut sql, table, "t");
         sql.push(&format!(" AND t.{} IN (NULL", table.id.name));
         for id in people {
             sql.push(", ").value(&table.id, id_value(&table.id, id));
@@ -344,19 +381,19 @@ impl ResolvedMapping {
             return None;
         }
         let dialect = sql.dialect();
-        let (currency, _) = donations.column(CURRENCY)?;
+        let currency = &donations.column(CURRENCY)?.column;
         sql.push("SELECT ")
             .push(&dialect.as_text("count(*)"))
             .push(", ")
             .push(&read(dialect, "t", currency));
-        let voided = donations.column(VOIDED).map(|(column, _)| column);
+        let voided = donations.column(VOIDED).map(|stored| &stored.column);
         if let Some(voided) = voided {
             sql.push(", ").push(&read(dialect, "t", voided));
         }
         self.under(sql, donations, page)?;
-        if let Some((own, _)) = pages.column(CURRENCY) {
+        if let Some(own) = pages.column(CURRENCY) {
             sql.push(" AND COALESCE(");
-            self.value_of(sql, pages, own, page);
+            self.value_of(sql, pages, &own.column, page);
             sql.push(", '') = ''");
         }
         sql.push(" GROUP BY t.").push(&currency.name);
@@ -400,7 +437,7 @@ impl ResolvedMapping {
     fn under(&self, sql: &mut SqlBuilder, table: &ResolvedTable, of: &LookupKey) -> Option<()> {
         let link = table.scope(of.kind()?)?;
         sql.push(" FROM ").push(&table.name).push(" t WHERE ");
-        self.push_tenant_condition(sql, table, "t");
+        self.push_record_condition(sql, table, "t");
         self.push_link_condition(sql, link, std::slice::from_ref(of));
         Some(())
     }
@@ -448,15 +485,17 @@ fn count(sql: &mut SqlBuilder, table: &ResolvedTable, measure: Measure) {
     };
     // Concatenation with an empty string converts a number to text.
     sql.push("'' || count(CASE");
-    if let Some((column, mapped)) = table.column(field) {
+    if let Some(stored) = table.column(field) {
+        let column = &stored.column;
+        let mapped = stored.conversion.values();
+        let is_stored = |of: &str| mapped.is_empty() || mapped.iter().any(|(it, _)| it == of);
         for of in values.iter().filter(|of| (**of == value) != or_absent) {
-            let stored = mapped.iter().find(|(known, _)| known == of);
-            let stored = stored.map(|(_, stored)| stored.as_str());
-            if let Some(stored) = stored.or(mapped.is_empty().then_some(*of)) {
+            if is_stored(of) {
+                let text = stored.text(sql.dialect(), Some(&Json::from(*of)));
                 sql.push(" WHEN t.")
                     .push(&column.name)
                     .push(" = ")
-                    .value(column, Some(stored.to_owned()))
+                    .value(column, text)
                     .push(listed);
             }
         }

@@ -2,6 +2,8 @@
 
 use svc_core::model::Kind;
 
+use super::column::{Column, Conversion};
+
 /// Maps the tables of a vendor to kinds.
 ///
 /// ```
@@ -141,10 +143,24 @@ pub struct TableMapping {
     pub(super) modified: String,
     pub(super) fields: Vec<FieldMapping>,
     pub(super) lists: Vec<(String, ListMapping)>,
-    pub(super) links: Vec<(String, String)>,
+    pub(super) entries: Vec<(String, Vec<EntryMapping>)>,
+    pub(super) links: Vec<LinkMapping>,
     pub(super) constants: Vec<(String, String)>,
     pub(super) once_per_person: bool,
     pub(super) defaults: Vec<(String, String)>,
+    pub(super) deleted: Option<DeletionMark>,
+    pub(super) is_restored: bool,
+    pub(super) is_view: bool,
+    pub(super) slug: Option<String>,
+}
+
+/// A link in a column.
+#[derive(Debug, Clone)]
+pub(super) struct LinkMapping {
+    pub(super) name: String,
+    pub(super) column: String,
+    /// The column of the other table, if it is not its key.
+    pub(super) target: Option<String>,
 }
 
 /// A field in a column.
@@ -153,18 +169,27 @@ pub(super) struct FieldMapping {
     /// The path of the field in the API: names separated by dots.
     pub(super) path: String,
     pub(super) column: String,
-    /// Pairs of a value in the API and its value in the column.
-    pub(super) values: Vec<(String, String)>,
+    pub(super) conversion: Conversion,
 }
 
 impl FieldMapping {
-    fn new(path: impl Into<String>, column: impl Into<String>) -> Self {
+    fn new(path: impl Into<String>, column: impl Into<Column>) -> Self {
+        let Column { name, conversion } = column.into();
         Self {
             path: path.into(),
-            column: column.into(),
-            values: Vec::new(),
+            column: name,
+            conversion,
         }
     }
+}
+
+/// Which rows of a table are deleted, although they are still there.
+#[derive(Debug, Clone)]
+pub(super) enum DeletionMark {
+    /// Those with a date in this column.
+    Date(String),
+    /// Those with this value in the column.
+    Value(String, String),
 }
 
 impl TableMapping {
@@ -182,10 +207,15 @@ impl TableMapping {
             modified: "updated_at".to_owned(),
             fields: Vec::new(),
             lists: Vec::new(),
+            entries: Vec::new(),
             links: Vec::new(),
             constants: Vec::new(),
             once_per_person: false,
             defaults: Vec::new(),
+            deleted: None,
+            is_restored: false,
+            is_view: false,
+            slug: None,
         }
     }
 
@@ -232,31 +262,12 @@ impl TableMapping {
         self
     }
 
-    /// Maps a field to a column. Members of an object have names with dots: `location.venue`. A
-    /// column of type `json` or `jsonb` (in `SQLite` a text column with this type name) can contain
-    /// any field.
+    /// Maps a field to a column: its name, or a [`Column`] that stores the values in another way.
+    /// Members of an object have names with dots: `location.venue`. A column of type `json` or
+    /// `jsonb` (in `SQLite` a text column with this type name) can contain any field.
     #[must_use]
-    pub fn field(mut self, field: impl Into<String>, column: impl Into<String>) -> Self {
+    pub fn field(mut self, field: impl Into<String>, column: impl Into<Column>) -> Self {
         self.fields.push(FieldMapping::new(field, column));
-        self
-    }
-
-    /// Maps a field with a list of values to a column: each API value with its column value. Other
-    /// values are rejected.
-    #[must_use]
-    pub fn field_with_values<const N: usize>(
-        mut self,
-        field: impl Into<String>,
-        column: impl Into<String>,
-        values: [(&str, &str); N],
-    ) -> Self {
-        let values = values
-            .map(|(value, stored)| (value.to_owned(), stored.to_owned()))
-            .into();
-        self.fields.push(FieldMapping {
-            values,
-            ..FieldMapping::new(field, column)
-        });
         self
     }
 
@@ -267,10 +278,95 @@ impl TableMapping {
         self
     }
 
+    /// Maps a field that is a list to columns of the same row: one [`EntryMapping`] for each entry, in the
+    /// order of the list. The list then has at most as many entries.
+    ///
+    /// ```
+    /// use svc_sql::{Column, EntryMapping, TableMapping};
+    /// use svc_core::model::Kind;
+    ///
+    /// let number = |column| EntryMapping::new().field("number", Column::new(column).phone("US"));
+    /// TableMapping::new(Kind::Person, "supporters")
+    ///     .entries("email_addresses", [
+    ///         EntryMapping::new().field("address", "email").constant("primary", "true"),
+    ///         EntryMapping::new().field("address", "email2"),
+    ///     ])
+    ///     .entries("phone_numbers", [
+    ///         number("phone_mobile").constant("number_type", "Mobile"),
+    ///         number("phone_home").constant("number_type", "Home"),
+    ///     ]);
+    /// ```
+    #[must_use]
+    pub fn entries<const N: usize>(
+        mut self,
+        field: impl Into<String>,
+        entries: [EntryMapping; N],
+    ) -> Self {
+        self.entries.push((field.into(), entries.into()));
+        self
+    }
+
     /// Maps a link to the column that refers to the key of the other table.
     #[must_use]
     pub fn link(mut self, link: impl Into<String>, column: impl Into<String>) -> Self {
-        self.links.push((link.into(), column.into()));
+        self.links.push(LinkMapping {
+            name: link.into(),
+            column: column.into(),
+            target: None,
+        });
+        self
+    }
+
+    /// Maps a link to the column that refers to another column than the key of the other table, such as
+    /// a slug. That column must be unique, within a tenant if both tables have a column with the tenant.
+    #[must_use]
+    pub fn link_by(
+        mut self,
+        link: impl Into<String>,
+        column: impl Into<String>,
+        target: impl Into<String>,
+    ) -> Self {
+        self.links.push(LinkMapping {
+            name: link.into(),
+            column: column.into(),
+            target: Some(target.into()),
+        });
+        self
+    }
+
+    /// Sets the column with the date of deletion. A row with a date is no record. A deletion sets the
+    /// date, and the row remains with its list entries.
+    #[must_use]
+    pub fn deleted_at(mut self, column: impl Into<String>) -> Self {
+        self.deleted = Some(DeletionMark::Date(column.into()));
+        self
+    }
+
+    /// Sets a column and its value, given as text, in rows that are deleted, such as `active` and `false`.
+    /// Such a row is no record. A deletion sets the value, and the row remains with its list entries.
+    #[must_use]
+    pub fn deleted_if(mut self, column: impl Into<String>, value: impl Into<String>) -> Self {
+        self.deleted = Some(DeletionMark::Value(column.into(), value.into()));
+        self
+    }
+
+    /// Declares that a deleted person is restored if a helper request contains one of their e-mail
+    /// addresses, which no other person has. The oldest of several deleted people is restored. Without
+    /// this declaration, the request creates a new row.
+    ///
+    /// Requirements: HLP-04.
+    #[must_use]
+    pub fn restored_by_helpers(mut self) -> Self {
+        self.is_restored = true;
+        self
+    }
+
+    /// Declares that this is a view. Its [key](Self::key) and [order](Self::order_column) must be given,
+    /// and the database cannot say whether they are unique, which columns can be NULL, and whether lookups
+    /// have an index. To change records, the view must be updatable, or have triggers.
+    #[must_use]
+    pub fn view(mut self) -> Self {
+        self.is_view = true;
         self
     }
 
@@ -278,6 +374,14 @@ impl TableMapping {
     #[must_use]
     pub fn insert_constant(mut self, column: impl Into<String>, value: impl Into<String>) -> Self {
         self.constants.push((column.into(), value.into()));
+        self
+    }
+
+    /// Sets a column that each new row needs for its address in the program, such as `slug`. It gets the
+    /// title or name of the record and its id, in lower case with hyphens: `clean-air-17`.
+    #[must_use]
+    pub fn slug(mut self, column: impl Into<String>) -> Self {
+        self.slug = Some(column.into());
         self
     }
 
@@ -331,27 +435,43 @@ impl ListMapping {
 
     /// Maps a member of an entry to a column.
     #[must_use]
-    pub fn field(mut self, member: impl Into<String>, column: impl Into<String>) -> Self {
+    pub fn field(mut self, member: impl Into<String>, column: impl Into<Column>) -> Self {
+        self.fields.push(FieldMapping::new(member, column));
+        self
+    }
+}
+
+/// The columns of one entry of a list, such as the second e-mail address in `email2`.
+///
+/// An entry is read if one of its columns has a value, apart from columns with a
+/// [list of values](Column::values). If the columns of an entry with a constant are free, an entry of
+/// a request with this value is stored there. The other entries fill the remaining columns in their
+/// order.
+#[derive(Debug, Clone, Default)]
+pub struct EntryMapping {
+    pub(super) fields: Vec<FieldMapping>,
+    pub(super) constants: Vec<(String, String)>,
+}
+
+impl EntryMapping {
+    /// Creates an entry without columns.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Maps a member of the entry to a column.
+    #[must_use]
+    pub fn field(mut self, member: impl Into<String>, column: impl Into<Column>) -> Self {
         self.fields.push(FieldMapping::new(member, column));
         self
     }
 
-    /// Maps a member with a list of values to a column: each API value with its column value. Other
-    /// values are rejected.
+    /// Sets the value, given as text, of a member that the columns of this entry always have, such as
+    /// `number_type` and `Mobile`, or `primary` and `true`.
     #[must_use]
-    pub fn field_with_values<const N: usize>(
-        mut self,
-        member: impl Into<String>,
-        column: impl Into<String>,
-        values: [(&str, &str); N],
-    ) -> Self {
-        let values = values
-            .map(|(value, stored)| (value.to_owned(), stored.to_owned()))
-            .into();
-        self.fields.push(FieldMapping {
-            values,
-            ..FieldMapping::new(member, column)
-        });
+    pub fn constant(mut self, member: impl Into<String>, value: impl Into<String>) -> Self {
+        self.constants.push((member.into(), value.into()));
         self
     }
 }

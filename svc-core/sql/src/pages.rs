@@ -63,7 +63,7 @@ impl ResolvedMapping {
             .push(" FROM ")
             .push(&table.name)
             .push(" t WHERE ");
-        self.push_tenant_condition(&mut total, table, "t");
+        self.push_record_condition(&mut total, table, "t");
         self.within(&mut total, table, &request.scope)?;
         let mut statements = vec![page.finish(), total.finish()];
         if let Scope::Under(address) = &request.scope {

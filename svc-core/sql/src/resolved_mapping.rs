@@ -2,7 +2,10 @@
 
 use svc_core::{model::Kind, schema};
 
-use super::dialect::{ColumnType, SqlDialect};
+use super::{
+    column::Conversion,
+    dialect::{ColumnType, SqlDialect},
+};
 
 /// A mapping together with the properties of the tables.
 #[derive(Debug)]
@@ -42,6 +45,8 @@ pub(crate) struct ResolvedColumn {
     pub(crate) default: Option<String>,
     /// The same as SQL, for a database without `DEFAULT` as a value.
     pub(crate) default_sql: Option<String>,
+    /// Whether the database computes the value from other columns.
+    pub(crate) is_generated: bool,
     pub(crate) longest: Option<u32>,
     /// The maximum of an integer column.
     pub(crate) most: i64,
@@ -67,6 +72,21 @@ pub(crate) struct ResolvedTable {
     pub(crate) once_per_person: bool,
     /// The defaults of fields.
     pub(crate) defaults: Vec<(Vec<&'static str>, String)>,
+    pub(crate) deleted: Option<ResolvedDeletion>,
+    /// Whether helpers restore deleted records.
+    pub(crate) is_restored: bool,
+    /// The column of new rows with the title and the id.
+    pub(crate) slug: Option<ResolvedColumn>,
+}
+
+/// How rows are marked as deleted.
+#[derive(Debug)]
+pub(crate) struct ResolvedDeletion {
+    pub(crate) column: ResolvedColumn,
+    /// The value of deleted rows; `None` for the date of deletion.
+    pub(crate) value: Option<String>,
+    /// The value of a row that is restored; `None` for NULL.
+    pub(crate) restored: Option<String>,
 }
 
 /// The tenant of the rows of a table.
@@ -100,6 +120,8 @@ pub(crate) struct ResolvedLink {
     pub(crate) name: &'static str,
     pub(crate) kind: Kind,
     pub(crate) column: ResolvedColumn,
+    /// The column of the other table that it refers to.
+    pub(crate) target: ResolvedColumn,
 }
 
 /// A member of a record.
@@ -115,12 +137,8 @@ pub(crate) struct ResolvedField {
 /// Where a member is stored.
 #[derive(Debug)]
 pub(crate) enum FieldStorage {
-    /// In a column. `values` are pairs of a value in the API and its value in the column, if they
-    /// are mapped.
-    Column {
-        column: ResolvedColumn,
-        values: Vec<(String, String)>,
-    },
+    /// In a column.
+    Column(StoredColumn),
     /// In the rows of another table.
     Rows {
         table: String,
@@ -128,12 +146,43 @@ pub(crate) enum FieldStorage {
         order: ResolvedColumn,
         members: Vec<ResolvedField>,
     },
+    /// In columns of the same row: the members of each entry. Each of them is a column or a constant.
+    Entries(Vec<Vec<ResolvedField>>),
+    /// Nowhere: it has the same value in each entry.
+    Constant(String),
+}
+
+/// A column, and how it stores the values of a member.
+#[derive(Debug)]
+pub(crate) struct StoredColumn {
+    pub(crate) column: ResolvedColumn,
+    pub(crate) conversion: Conversion,
 }
 
 impl ResolvedField {
     /// Returns the field of the member.
     pub(crate) fn field(&self) -> Option<&'static schema::FieldSpec> {
         self.path.last().copied()
+    }
+
+    /// Returns the columns of the row itself.
+    pub(crate) fn columns(&self) -> Box<dyn Iterator<Item = &StoredColumn> + '_> {
+        match &self.stored {
+            FieldStorage::Column(column) => Box::new(std::iter::once(column)),
+            FieldStorage::Entries(entries) => {
+                Box::new(entries.iter().flatten().flat_map(Self::columns))
+            }
+            FieldStorage::Rows { .. } | FieldStorage::Constant(_) => Box::new(std::iter::empty()),
+        }
+    }
+
+    /// Returns the number of columns with which a statement selects the member.
+    pub(crate) fn width(&self) -> usize {
+        match &self.stored {
+            FieldStorage::Column(_) | FieldStorage::Rows { .. } => 1,
+            FieldStorage::Entries(entries) => entries.iter().flatten().map(Self::width).sum(),
+            FieldStorage::Constant(_) => 0,
+        }
     }
 
     /// Returns whether this is the top-level field with this name.
@@ -171,6 +220,11 @@ impl ResolvedMapping {
 }
 
 impl ResolvedTable {
+    /// Returns whether the database numbers the records.
+    pub(crate) fn has_numbers(&self) -> bool {
+        matches!(self.id.class, ColumnType::Integer(_))
+    }
+
     pub(crate) fn link(&self, name: &str) -> Option<&ResolvedLink> {
         self.links.iter().find(|link| link.name == name)
     }
@@ -193,27 +247,50 @@ impl ResolvedTable {
         names.find_map(|name| self.link(name))
     }
 
-    /// Returns the table and columns with the e-mail addresses of people.
-    pub(crate) fn emails(&self) -> Option<(&str, &ResolvedColumn, &ResolvedColumn)> {
+    /// Returns where the e-mail addresses of people are.
+    pub(crate) fn emails(&self) -> Option<EmailColumns<'_>> {
         match &self.member("email_addresses")?.stored {
             FieldStorage::Rows {
                 table,
                 parent,
                 members,
                 ..
-            } => match &members.iter().find(|member| member.is("address"))?.stored {
-                FieldStorage::Column { column, .. } => Some((table, parent, column)),
-                FieldStorage::Rows { .. } => None,
-            },
-            FieldStorage::Column { .. } => None,
+            } => Some(EmailColumns::Rows {
+                table,
+                parent,
+                column: address_column(members)?,
+            }),
+            FieldStorage::Entries(entries) => {
+                let columns = entries.iter().filter_map(|members| address_column(members));
+                Some(EmailColumns::Own(columns.collect()))
+            }
+            FieldStorage::Column(_) | FieldStorage::Constant(_) => None,
         }
     }
 
-    /// Returns the column of a top-level field, and its mapped values.
-    pub(crate) fn column(&self, field: &str) -> Option<(&ResolvedColumn, &[(String, String)])> {
+    /// Returns the column of a top-level field.
+    pub(crate) fn column(&self, field: &str) -> Option<&StoredColumn> {
         match &self.member(field)?.stored {
-            FieldStorage::Column { column, values } => Some((column, values)),
-            FieldStorage::Rows { .. } => None,
+            FieldStorage::Column(column) => Some(column),
+            _ => None,
         }
     }
+}
+
+/// Where the e-mail addresses of people are.
+pub(crate) enum EmailColumns<'t> {
+    /// In the rows of another table.
+    Rows {
+        table: &'t str,
+        parent: &'t ResolvedColumn,
+        column: &'t ResolvedColumn,
+    },
+    /// In columns of the table of people.
+    Own(Vec<&'t ResolvedColumn>),
+}
+
+/// Returns the column with the address of an entry.
+fn address_column(members: &[ResolvedField]) -> Option<&ResolvedColumn> {
+    let member = members.iter().find(|member| member.is("address"))?;
+    member.columns().next().map(|stored| &stored.column)
 }

@@ -11,12 +11,15 @@ use svc_core::{
 };
 
 use super::{
+    apply::EntryPlaces,
+    column::Conversion,
     database::TextRow,
     dialect::{ColumnType, SqlDialect},
-    resolved_mapping::{
-        FieldStorage, ResolvedColumn, ResolvedField, ResolvedMapping, ResolvedTable,
-    },
+    resolved_mapping::{FieldStorage, ResolvedField, ResolvedMapping, ResolvedTable, StoredColumn},
 };
+
+/// The number of columns of a record before its links: row, id, dates, and identifiers.
+const HEAD: usize = 5;
 
 impl ResolvedMapping {
     /// Returns the record in a row of
@@ -49,11 +52,8 @@ impl ResolvedMapping {
             })
             .collect();
         let mut fields = Vec::with_capacity(256);
-        let members: Vec<(&ResolvedField, Option<&str>)> = table
-            .members
-            .iter()
-            .map(|member| (member, next()))
-            .collect();
+        let texts: Vec<Option<&str>> = columns.collect();
+        let members = with_texts(&table.members, &texts);
         write_members(self.dialect, &members, 0, &mut fields);
         let mut record = RawRecord::from_wire(table.kind, meta, fields);
         for (name, to) in links {
@@ -67,6 +67,30 @@ impl ResolvedMapping {
         Ok(Placed::new(place, record))
     }
 
+    /// Returns the columns of each entry of the lists in a row of
+    /// [`ResolvedMapping::records`](super::resolved_mapping::ResolvedMapping::records).
+    pub(super) fn entry_places(&self, table: &ResolvedTable, row: &TextRow) -> EntryPlaces {
+        let has_entries =
+            |member: &&ResolvedField| matches!(member.stored, FieldStorage::Entries(_));
+        if !table.members.iter().any(|member| has_entries(&member)) {
+            return EntryPlaces::new();
+        }
+        let links = table.links.iter();
+        let links = links.filter(|link| self.of(link.kind).is_some()).count();
+        let texts: Vec<Option<&str>> = row.iter().map(Option::as_deref).collect();
+        let texts = texts.get(HEAD.saturating_add(links)..).unwrap_or_default();
+        let members = with_texts(&table.members, texts);
+        let places = |(member, texts): &MemberTexts<'_>| {
+            let FieldStorage::Entries(entries) = &member.stored else {
+                return None;
+            };
+            let used = used_entries(entries, texts).enumerate();
+            let used = used.filter_map(|(place, texts)| texts.map(|_| place));
+            Some((member.field()?.name, used.collect()))
+        };
+        members.iter().filter_map(places).collect()
+    }
+
     /// Returns the value of a top-level field from the text of its column. `None` if the table has no
     /// column for it, or if it is not a valid value of the API.
     pub(super) fn field_value(
@@ -76,7 +100,7 @@ impl ResolvedMapping {
         text: &str,
     ) -> Option<Json> {
         let mut out = Vec::new();
-        write_value(self.dialect, table.member(field)?, text, &mut out)?;
+        write_value(self.dialect, table.member(field)?, &[Some(text)], &mut out)?;
         Json::read_kept(&out)
     }
 
@@ -118,20 +142,37 @@ fn moment(text: Option<&str>) -> Option<Timestamp> {
     Timestamp::parse(text).or_else(|| Timestamp::parse(&format!("{}Z", text.replacen(' ', "T", 1))))
 }
 
+/// A member with the texts of its columns.
+type MemberTexts<'r> = (&'r ResolvedField, &'r [Option<&'r str>]);
+
+/// Returns each member with its part of the texts.
+fn with_texts<'r>(
+    members: &'r [ResolvedField],
+    texts: &'r [Option<&'r str>],
+) -> Vec<MemberTexts<'r>> {
+    let mut rest = texts;
+    let take = |member: &'r ResolvedField| {
+        let (own, behind) = rest.split_at_checked(member.width()).unwrap_or_default();
+        rest = behind;
+        (member, own)
+    };
+    members.iter().map(take).collect()
+}
+
 /// Writes `"name":value` pairs separated by commas, without empty members. Members of one object
 /// are adjacent.
 fn write_members(
     dialect: &'static dyn SqlDialect,
-    members: &[(&ResolvedField, Option<&str>)],
+    members: &[MemberTexts<'_>],
     depth: usize,
     out: &mut Vec<u8>,
 ) {
     let mut rest = members;
-    while let [(first, text), ..] = rest {
+    while let [(first, texts), ..] = rest {
         let Some(field) = first.path.get(depth) else {
             return;
         };
-        let same = |(other, _): &&(&ResolvedField, Option<&str>)| {
+        let same = |(other, _): &&MemberTexts<'_>| {
             other
                 .path
                 .get(depth)
@@ -154,7 +195,7 @@ fn write_members(
             out.push(b'}');
             has_some
         } else {
-            text.is_some_and(|text| write_value(dialect, first, text, out).is_some())
+            write_value(dialect, first, texts, out).is_some()
         };
         if !written {
             out.truncate(begin);
@@ -166,20 +207,49 @@ fn write_members(
 fn write_value(
     dialect: &'static dyn SqlDialect,
     member: &ResolvedField,
-    text: &str,
+    texts: &[Option<&str>],
     out: &mut Vec<u8>,
 ) -> Option<()> {
-    let (column, values) = match &member.stored {
-        FieldStorage::Rows { members, .. } => return write_rows(dialect, members, text, out),
-        FieldStorage::Column { column, values } => (column, values),
+    let ty = &member.field()?.ty;
+    let stored = match &member.stored {
+        FieldStorage::Rows { members, .. } => {
+            return write_rows(dialect, members, texts.first().copied()??, out);
+        }
+        FieldStorage::Entries(entries) => return write_entries(dialect, entries, texts, out),
+        FieldStorage::Constant(value) => return write_text(ty, value, out),
+        FieldStorage::Column(stored) => stored,
     };
-    if column.class == ColumnType::Json || column.class == ColumnType::Texts {
+    let text = texts.first().copied()??;
+    if matches!(stored.column.class, ColumnType::Json | ColumnType::Texts) {
         let mut json = Json::read_kept(text.as_bytes()).filter(|json| !json.is_null())?;
-        normalize_zeros(&member.field()?.ty, &mut json);
+        normalize_zeros(ty, &mut json);
         json.write(out);
         return Some(());
     }
-    match member.field()?.ty {
+    if let Conversion::Joined(separator) = &stored.conversion {
+        let parts = text.split(separator.trim_matches(' ')).map(str::trim);
+        let parts: Vec<Json> = parts
+            .filter(|part| !part.is_empty())
+            .map(Json::from)
+            .collect();
+        if parts.is_empty() {
+            return None;
+        }
+        Json::Array(parts).write(out);
+        return Some(());
+    }
+    // A boolean value has another text in each database.
+    let text = match (stored.conversion.values(), truth(text)) {
+        ([], _) | (_, None) => text,
+        (_, Some(_)) if !stored.is_boolean() => text,
+        (_, Some(truth)) => TRUTHS.get(usize::from(truth)).copied()?,
+    };
+    write_text(ty, &stored.conversion.read(text)?, out)
+}
+
+/// Writes the value with this text in a type.
+fn write_text(ty: &ValueType, text: &str, out: &mut Vec<u8>) -> Option<()> {
+    match ty {
         ValueType::Boolean => out.extend_from_slice(if truth(text)? { b"true" } else { b"false" }),
         ValueType::Flag => write_string(if truth(text)? { "true" } else { "false" }, out),
         ValueType::Integer | ValueType::Float => {
@@ -190,13 +260,60 @@ fn write_value(
             out.extend_from_slice(number.as_str().as_bytes());
         }
         ValueType::Timestamp => write_string(&moment(Some(text))?.to_string(), out),
-        ValueType::Enum(known) => {
-            let value = from_column(values, text);
-            known.contains(&value).then(|| write_string(value, out))?;
-        }
-        _ => write_string(from_column(values, text), out),
+        ValueType::Enum(known) => known.contains(&text).then(|| write_string(text, out))?,
+        // Many tables have an empty text in place of NULL.
+        _ if text.is_empty() => return None,
+        _ => write_string(text, out),
     }
     Some(())
+}
+
+/// Writes the entries of a list in columns of the row.
+fn write_entries(
+    dialect: &'static dyn SqlDialect,
+    entries: &[Vec<ResolvedField>],
+    texts: &[Option<&str>],
+    out: &mut Vec<u8>,
+) -> Option<()> {
+    out.push(b'[');
+    let begin = out.len();
+    for (members, texts) in entries.iter().zip(used_entries(entries, texts)) {
+        let Some(texts) = texts else { continue };
+        if out.len() > begin {
+            out.push(b',');
+        }
+        out.push(b'{');
+        write_members(dialect, &with_texts(members, texts), 0, out);
+        out.push(b'}');
+    }
+    out.push(b']');
+    (out.len() > begin.saturating_add(1)).then_some(())
+}
+
+/// Returns the texts of each entry, or `None` if the row does not have it.
+///
+/// The row has an entry if one of its columns has a value, apart from columns with a list of values,
+/// which another entry can share.
+pub(super) fn used_entries<'r>(
+    entries: &'r [Vec<ResolvedField>],
+    texts: &'r [Option<&'r str>],
+) -> impl Iterator<Item = Option<&'r [Option<&'r str>]>> {
+    let mut rest = texts;
+    entries.iter().map(move |members| {
+        let width = members.iter().map(ResolvedField::width).sum();
+        let (own, behind) = rest.split_at_checked(width).unwrap_or_default();
+        rest = behind;
+        let columns = members.iter().flat_map(ResolvedField::columns);
+        let is_used = columns.zip(own).any(|(stored, text)| {
+            let text = text.unwrap_or_default().trim();
+            stored.conversion.values().is_empty()
+                && stored
+                    .conversion
+                    .read(text)
+                    .is_some_and(|text| !text.is_empty())
+        });
+        is_used.then_some(own)
+    })
 }
 
 fn write_rows(
@@ -217,13 +334,9 @@ fn write_rows(
             out.push(b',');
         }
         let columns = entry.as_array().unwrap_or_default();
-        let members: Vec<(&ResolvedField, Option<&str>)> = members
-            .iter()
-            .enumerate()
-            .map(|(place, member)| (member, columns.get(place).and_then(Json::as_str)))
-            .collect();
+        let texts: Vec<Option<&str>> = columns.iter().map(Json::as_str).collect();
         out.push(b'{');
-        write_members(dialect, &members, 0, out);
+        write_members(dialect, &with_texts(members, &texts), 0, out);
         out.push(b'}');
     }
     out.push(b']');
@@ -261,46 +374,61 @@ fn truth(text: &str) -> Option<bool> {
     }
 }
 
-/// Returns the API value for a column value.
-fn from_column<'a>(values: &'a [(String, String)], text: &'a str) -> &'a str {
-    values
-        .iter()
-        .find(|(_, stored)| stored == text)
-        .map_or(text, |(value, _)| value)
-}
+/// The texts of false and true in a mapping.
+const TRUTHS: [&str; 2] = ["false", "true"];
 
-/// Returns the column value for an API value.
-pub(super) fn to_column(
-    dialect: &'static dyn SqlDialect,
-    column: &ResolvedColumn,
-    values: &[(String, String)],
-    value: Option<&Json>,
-) -> Option<String> {
-    let value = value.filter(|value| !value.is_null())?;
-    if column.class == ColumnType::Json {
-        let mut text = Vec::new();
-        value.write(&mut text);
-        return String::from_utf8(text).ok();
+impl StoredColumn {
+    /// Returns whether the column has boolean values, of which the API has other values.
+    fn is_boolean(&self) -> bool {
+        let mut values = self.conversion.values().iter();
+        values.all(|(_, stored)| TRUTHS.contains(&stored.as_str()))
+            && matches!(
+                self.column.class,
+                ColumnType::Boolean | ColumnType::Integer(_)
+            )
     }
-    Some(match value {
-        Json::Bool(truth) => dialect.boolean(*truth).to_owned(),
-        Json::Number(number) => number.as_str().to_owned(),
-        Json::String(text)
-            if matches!(column.class, ColumnType::Boolean | ColumnType::Integer(_)) =>
-        {
-            dialect.boolean(text == "true").to_owned()
-        }
-        Json::String(text) => values
-            .iter()
-            .find(|(of, _)| of == text)
-            .map_or_else(|| text.clone(), |(_, stored)| stored.clone()),
-        Json::Array(list) if column.class == ColumnType::Texts => braces(list),
-        other => {
+
+    /// Returns the text of the column for an API value. `None` for no value, and for one that the column
+    /// cannot store: see `value_checks.rs`.
+    pub(super) fn text(
+        &self,
+        dialect: &'static dyn SqlDialect,
+        value: Option<&Json>,
+    ) -> Option<String> {
+        let value = value.filter(|value| !value.is_null())?;
+        let json = |value: &Json| {
             let mut text = Vec::new();
-            other.write(&mut text);
-            String::from_utf8(text).ok()?
+            value.write(&mut text);
+            String::from_utf8(text).ok()
+        };
+        if self.column.class == ColumnType::Json {
+            return json(value);
         }
-    })
+        let has_numbers = matches!(
+            self.column.class,
+            ColumnType::Boolean | ColumnType::Integer(_)
+        );
+        match value {
+            Json::Bool(truth) => Some(dialect.boolean(*truth).to_owned()),
+            Json::Number(number) => self.conversion.write(number.as_str()),
+            Json::String(text) if self.is_boolean() && !self.conversion.values().is_empty() => {
+                let stored = self.conversion.write(text)?;
+                Some(dialect.boolean(stored == "true").to_owned())
+            }
+            Json::String(text) if has_numbers && self.conversion == Conversion::None => {
+                Some(dialect.boolean(text == "true").to_owned())
+            }
+            Json::String(text) => self.conversion.write(text),
+            Json::Array(list) if self.column.class == ColumnType::Texts => Some(braces(list)),
+            Json::Array(list) if let Conversion::Joined(separator) = &self.conversion => {
+                let parts: Vec<&str> = list.iter().filter_map(Json::as_str).collect();
+                let mark = separator.trim_matches(' ');
+                let has_mark = parts.iter().any(|part| part.contains(mark));
+                (!has_mark).then(|| parts.join(separator))
+            }
+            other => json(other),
+        }
+    }
 }
 
 /// Returns text values as an SQL array literal: `{"a","b"}`.

@@ -8,8 +8,8 @@ use svc_core::{
 
 use super::{
     resolved_mapping::{
-        FieldStorage, ResolvedColumn, ResolvedField, ResolvedLink, ResolvedMapping, ResolvedTable,
-        RowTenant,
+        EmailColumns, FieldStorage, ResolvedColumn, ResolvedDeletion, ResolvedField, ResolvedLink,
+        ResolvedMapping, ResolvedTable, RowTenant,
     },
     sql::{SqlBuilder, read},
 };
@@ -31,7 +31,14 @@ impl ResolvedMapping {
         Self::identifiers(sql, table);
         self.targets(sql, table);
         for member in &table.members {
-            sql.push(", ").push(&self.member(member, table));
+            match &member.stored {
+                FieldStorage::Rows { .. } => {
+                    _ = sql.push(", ").push(&self.list_rows(member, table));
+                }
+                _ => member.columns().for_each(|stored| {
+                    _ = sql.push(", ").push(&read(dialect, "t", &stored.column));
+                }),
+            }
         }
         self.from(sql, table);
     }
@@ -60,24 +67,69 @@ impl ResolvedMapping {
         sql.push(" FROM ").push(&table.name).push(" t");
         for (place, link) in table.links.iter().enumerate() {
             if let Some(target) = self.of(link.kind) {
-                let on = format!(
-                    " LEFT JOIN {} l{place} ON l{place}.{} = t.{}",
-                    target.name, target.key.name, link.column.name
-                );
-                sql.push(&on);
+                let alias = format!("l{place}");
+                sql.push(" LEFT JOIN ")
+                    .push(&target.name)
+                    .push(" ")
+                    .push(&alias);
+                sql.push(" ON ")
+                    .push(&link.joins("t", &alias, table, target));
+                Self::push_live_condition(sql, target, &alias);
             }
         }
         sql.push(" WHERE ");
-        self.push_tenant_condition(sql, table, "t");
+        self.push_record_condition(sql, table, "t");
     }
 
-    /// Adds the condition that a row belongs to the tenant.
-    pub(super) fn push_tenant_condition(
+    /// Adds the condition that a row is a record of the tenant.
+    pub(super) fn push_record_condition(
         &self,
         sql: &mut SqlBuilder,
         table: &ResolvedTable,
         alias: &str,
     ) {
+        self.push_tenant_condition(sql, table, alias);
+        Self::push_live_condition(sql, table, alias);
+    }
+
+    /// Adds the condition that a row of the tenant is deleted.
+    pub(super) fn push_deleted_condition(
+        &self,
+        sql: &mut SqlBuilder,
+        table: &ResolvedTable,
+        alias: &str,
+    ) {
+        self.push_tenant_condition(sql, table, alias);
+        match &table.deleted {
+            None => _ = sql.push(" AND 1 = 0"),
+            Some(ResolvedDeletion { column, value, .. }) => {
+                sql.push(&format!(" AND {alias}.{}", column.name));
+                match value {
+                    None => _ = sql.push(" IS NOT NULL"),
+                    Some(value) => _ = sql.push(" = ").value(column, Some(value.clone())),
+                }
+            }
+        }
+    }
+
+    /// Adds ` AND` with the condition that a row is not deleted, if rows of the table can be.
+    fn push_live_condition(sql: &mut SqlBuilder, table: &ResolvedTable, alias: &str) {
+        let Some(deleted) = &table.deleted else {
+            return;
+        };
+        let column = format!("{alias}.{}", deleted.column.name);
+        match &deleted.value {
+            None => _ = sql.push(&format!(" AND {column} IS NULL")),
+            Some(value) => {
+                sql.push(&format!(" AND ({column} IS NULL OR {column} <> "))
+                    .value(&deleted.column, Some(value.clone()))
+                    .push(")");
+            }
+        }
+    }
+
+    /// Adds the condition that a row belongs to the tenant.
+    fn push_tenant_condition(&self, sql: &mut SqlBuilder, table: &ResolvedTable, alias: &str) {
         match &table.whose {
             RowTenant::Fixed => _ = sql.push("1 = 1"),
             RowTenant::Column { column, via: None } => {
@@ -109,11 +161,12 @@ impl ResolvedMapping {
                 };
                 let inner = format!("{alias}c");
                 let within = format!(
-                    "EXISTS (SELECT 1 FROM {} {inner} WHERE {inner}.{} = {alias}.{} AND ",
-                    container.name, container.key.name, link.column.name
+                    "EXISTS (SELECT 1 FROM {} {inner} WHERE {} AND ",
+                    container.name,
+                    link.joins(alias, &inner, table, container)
                 );
                 sql.push(&within);
-                self.push_tenant_condition(sql, container, &inner);
+                self.push_record_condition(sql, container, &inner);
                 sql.push(")");
             }
         }
@@ -158,8 +211,9 @@ impl ResolvedMapping {
                     };
                     let inner = format!("{alias}c");
                     from = format!(
-                        "{from} JOIN {} {inner} ON {inner}.{} = {alias}.{}",
-                        container.name, container.key.name, link.column.name
+                        "{from} JOIN {} {inner} ON {}",
+                        container.name,
+                        link.joins(&alias, &inner, table, container)
                     );
                     (alias, table) = (inner, container);
                 }
@@ -183,35 +237,30 @@ impl ResolvedMapping {
             .push(&after);
     }
 
-    fn member(&self, member: &ResolvedField, table: &ResolvedTable) -> String {
-        match &member.stored {
-            FieldStorage::Column { column, .. } => read(self.dialect, "t", column),
-            FieldStorage::Rows {
-                table: rows,
-                parent,
-                order,
-                members,
-            } => {
-                // Each entry is an array of its columns, which `row.rs` reads like the columns of a
-                // record.
-                let columns: Vec<String> = members
-                    .iter()
-                    .filter_map(|member| match &member.stored {
-                        FieldStorage::Column { column, .. } => {
-                            Some(read(self.dialect, "r", column))
-                        }
-                        FieldStorage::Rows { .. } => None,
-                    })
-                    .collect();
-                let (of, by) = (
-                    format!("r.{} = t.{}", parent.name, table.key.name),
-                    &order.name,
-                );
-                let columns = columns.join(", ");
-                let [before, after] = self.dialect.json_rows(&columns, &format!("r.{by}"));
-                format!("{before} FROM {rows} r WHERE {of}{after}")
-            }
-        }
+    /// Returns the subquery with the rows of a list as JSON. Each entry is an array of its columns, which
+    /// `row.rs` reads like the columns of a record.
+    fn list_rows(&self, member: &ResolvedField, table: &ResolvedTable) -> String {
+        let FieldStorage::Rows {
+            table: rows,
+            parent,
+            order,
+            members,
+        } = &member.stored
+        else {
+            return String::new();
+        };
+        let columns: Vec<String> = members
+            .iter()
+            .flat_map(ResolvedField::columns)
+            .map(|stored| read(self.dialect, "r", &stored.column))
+            .collect();
+        let (of, by) = (
+            format!("r.{} = t.{}", parent.name, table.key.name),
+            &order.name,
+        );
+        let columns = columns.join(", ");
+        let [before, after] = self.dialect.json_rows(&columns, &format!("r.{by}"));
+        format!("{before} FROM {rows} r WHERE {of}{after}")
     }
 
     /// Adds ` AND` with the condition that a row has a key. Of several rows, the oldest is the
@@ -237,13 +286,13 @@ impl ResolvedMapping {
                 .unique_name()
                 .and_then(|field| table.column(field.name))
             {
-                Some((column, _)) => {
+                Some(stored) => {
                     _ = sql
                         .push(alias)
                         .push(".")
-                        .push(&column.name)
+                        .push(&stored.column.name)
                         .push(" = ")
-                        .value(column, Some(name.clone()));
+                        .value(&stored.column, stored.conversion.write(name));
                 }
                 None => _ = sql.push("1 = 0"),
             },
@@ -261,16 +310,25 @@ impl ResolvedMapping {
                     .push(")");
             }
             LookupKey::Email(address) => match table.emails() {
-                Some((rows, parent, column)) => {
+                Some(EmailColumns::Rows {
+                    table: rows,
+                    parent,
+                    column,
+                }) => {
                     let of = format!(
-                        "{alias}.{} IN (SELECT e.{} FROM {rows} e WHERE lower(e.{}) IN (",
-                        table.key.name, parent.name, column.name
+                        "{alias}.{} IN (SELECT e.{} FROM {rows} e WHERE ",
+                        table.key.name, parent.name
                     );
                     sql.push(&of);
-                    for (place, notation) in email_notations(address).into_iter().enumerate() {
-                        sql.push(if place > 0 { ", " } else { "" }).text(notation);
+                    push_address_condition(sql, "e", column, address);
+                    sql.push(")");
+                }
+                Some(EmailColumns::Own(columns)) => {
+                    for (place, column) in columns.into_iter().enumerate() {
+                        sql.push(if place == 0 { "(" } else { " OR " });
+                        push_address_condition(sql, alias, column, address);
                     }
-                    sql.push("))");
+                    sql.push(")");
                 }
                 None => _ = sql.push("1 = 0"),
             },
@@ -281,10 +339,10 @@ impl ResolvedMapping {
                 Some((from, link)) => {
                     let of = format!(
                         "{alias}.{} = (SELECT f.{} FROM {} f WHERE ",
-                        table.key.name, link.column.name, from.name
+                        link.target.name, link.column.name, from.name
                     );
                     sql.push(&of);
-                    self.push_tenant_condition(sql, from, "f");
+                    self.push_record_condition(sql, from, "f");
                     self.named(sql, from, "f", &LookupKey::Id(*kind, id.clone()));
                     sql.push(")");
                 }
@@ -310,14 +368,26 @@ impl ResolvedMapping {
             .push(" IN (NULL");
         for key in keys {
             sql.push(", ");
-            self.key_of(sql, target, key);
+            self.target_of(sql, link, target, key);
         }
         sql.push(")");
     }
 
-    /// Adds `(SELECT key ...)`: the key by which other tables refer to a record.
+    /// Adds `(SELECT key ...)`: the key by which the rows of lists refer to a record.
     pub(super) fn key_of(&self, sql: &mut SqlBuilder, table: &ResolvedTable, key: &LookupKey) {
         let column = format!("k.{}", table.key.name);
+        self.of_record(sql, table, &column, key);
+    }
+
+    /// Adds `(SELECT key ...)`: the value of the column of a link to a record.
+    pub(super) fn target_of(
+        &self,
+        sql: &mut SqlBuilder,
+        link: &ResolvedLink,
+        table: &ResolvedTable,
+        key: &LookupKey,
+    ) {
+        let column = format!("k.{}", link.target.name);
         self.of_record(sql, table, &column, key);
     }
 
@@ -346,7 +416,7 @@ impl ResolvedMapping {
             .push(" FROM ")
             .push(&table.name)
             .push(" k WHERE ");
-        self.push_tenant_condition(sql, table, "k");
+        self.push_record_condition(sql, table, "k");
         self.named(sql, table, "k", key);
         sql.push(" ORDER BY k.")
             .push(&table.order.name)
@@ -354,10 +424,54 @@ impl ResolvedMapping {
     }
 }
 
+impl ResolvedLink {
+    /// Returns the condition that a row of `table` links to a row of `target`. A column that is only
+    /// unique within a tenant refers to a row of the same tenant.
+    fn joins(
+        &self,
+        alias: &str,
+        of_target: &str,
+        table: &ResolvedTable,
+        target: &ResolvedTable,
+    ) -> String {
+        let on = format!(
+            "{of_target}.{} = {alias}.{}",
+            self.target.name, self.column.name
+        );
+        match (&table.whose, &target.whose) {
+            (RowTenant::Column { column: own, .. }, RowTenant::Column { column: other, .. })
+                if self.target != target.key =>
+            {
+                format!("{on} AND {of_target}.{} = {alias}.{}", other.name, own.name)
+            }
+            _ => on,
+        }
+    }
+}
+
+/// Adds the condition that a column has an e-mail address.
+fn push_address_condition(
+    sql: &mut SqlBuilder,
+    alias: &str,
+    column: &ResolvedColumn,
+    address: &str,
+) {
+    sql.push(&format!("lower({alias}.{}) IN (", column.name));
+    for (place, notation) in email_notations(address).into_iter().enumerate() {
+        sql.push(if place > 0 { ", " } else { "" }).text(notation);
+    }
+    sql.push(")");
+}
+
 /// Returns the column value of an id, or `None` if no row can have this id.
 pub(super) fn id_value(column: &ResolvedColumn, id: &Id) -> Option<String> {
     match column.class {
         super::dialect::ColumnType::Uuid => id.as_uuid().map(|uuid| uuid.to_string()),
+        super::dialect::ColumnType::Integer(_) => {
+            let number: i64 = id.as_str().parse().ok()?;
+            // A number has one notation.
+            Some(number.to_string()).filter(|text| text == id.as_str())
+        }
         _ => Some(id.as_str().to_owned()),
     }
 }

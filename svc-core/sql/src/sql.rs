@@ -91,7 +91,7 @@ impl SqlBuilder {
     /// Binds a value, and returns its placeholder.
     fn bind(&mut self, value: Option<String>) -> String {
         // Text that the database does not support is in no row and is never written: see
-        // `text_checks.rs`.
+        // `value_checks.rs`.
         let value = value.filter(|value| self.dialect.has_nul() || !value.contains('\0'));
         self.values.push(value);
         self.dialect.placeholder(self.values.len())

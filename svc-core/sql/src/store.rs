@@ -5,7 +5,7 @@ use std::{fmt, sync::Arc, time::Instant};
 use async_trait::async_trait;
 use svc_core::{
     api::{ApiBuilder, KeptKind},
-    auth::{Tenant, TenantResolver},
+    auth::{Operation, Tenant, TenantResolver},
     backend::Notifier,
     context::Context,
     error::{Error, ErrorCode, Problem, PropertyPath, Result},
@@ -95,7 +95,7 @@ impl MappedStore {
     /// read.
     pub async fn connect(mapping: Mapping, database: impl Database) -> Result<Self, MappingError> {
         let dialect = database.dialect();
-        let asked = introspect::statements(dialect, mapping.table_names());
+        let asked = introspect::statements(dialect, mapping.table_names(dialect));
         let answers = database.read(asked).await?;
         let mapping = super::resolve::resolve(
             &mapping,
@@ -146,8 +146,17 @@ impl MappedStore {
     /// `.without_capability("attendances.create")`.
     #[must_use]
     pub fn register(&self, api: ApiBuilder) -> ApiBuilder {
-        let kept: Vec<KeptKind> = self.mapping().tables.iter().map(kept).collect();
-        api.partial_store(&(Arc::new(self.clone()) as Arc<dyn Store>), &kept)
+        let tables = &self.mapping().tables;
+        let kept: Vec<KeptKind> = tables.iter().map(kept).collect();
+        let api = api.partial_store(&(Arc::new(self.clone()) as Arc<dyn Store>), &kept);
+        // The modification date cannot change.
+        let fixed = tables
+            .iter()
+            .filter(|table| table.created == table.modified);
+        let fixed = fixed.filter(|table| table.kind.schema().has_operation(Operation::Update));
+        fixed.fold(api, |api, table| {
+            api.without_capability(&format!("{}.update", table.kind.plural()))
+        })
     }
 
     /// Sets the method of person matching. The default is [`DefaultMatching`].
@@ -225,6 +234,13 @@ impl MappedStore {
             let people = [&request.remaining.id, &request.merged.id];
             begin.extend(mapping.lock_people(tenant, people));
         }
+        if let WriteOperation::Helper(_) = &call.operation {
+            let keys = wanted.iter().filter_map(|lookup| match lookup {
+                Lookup::Find(key) | Lookup::Record(key) => Some(key),
+                _ => None,
+            });
+            begin.extend(keys.filter_map(|key| mapping.restore_statement(tenant, key)));
+        }
         let lookups_at = begin.len();
         let (asked, statements) = self.lookup_statements(tenant, &wanted, true);
         begin.extend(statements);
@@ -246,10 +262,10 @@ impl MappedStore {
         };
         let taken = self.take(&mut runner.fetched, &wanted, &asked, &given);
         let decided = match taken {
-            Ok(()) => run_rules(&mut runner).await.and_then(|it| Ok(it?)),
+            Ok(()) => runner.decide_with_numbers().await,
             Err(error) => Err(error.into()),
         };
-        let fetched = runner.fetched;
+        let (fetched, now) = (runner.fetched, runner.time);
         let Decision {
             changes, outcome, ..
         } = match decided {
@@ -263,7 +279,7 @@ impl MappedStore {
                 return Err(failed);
             }
         };
-        let mut writes = StatementBuilder::new(mapping, tenant);
+        let mut writes = StatementBuilder::new(mapping, tenant, now);
         let changes = in_order(changes);
         for change in &changes {
             writes.add(change, |at| fetched.fields(at))?;
@@ -364,6 +380,43 @@ enum LookupConnection<'a> {
     Transaction(&'a mut Box<dyn Transaction>),
     /// In reads, for a request that changes nothing.
     Reads,
+}
+
+impl MappedRunner<'_> {
+    /// Executes the rules. If there are new records that the database numbers, executes them again with
+    /// these numbers as ids.
+    async fn decide_with_numbers(&mut self) -> Result<Decision, TransactionError> {
+        let decision = run_rules(self).await??;
+        let LookupConnection::Transaction(transaction) = &mut self.lookups else {
+            return Ok(decision);
+        };
+        let mapping = &self.store.shared.mapping;
+        let numbered = decision.changes.iter().filter_map(|change| match change {
+            Change::Insert(insert) => {
+                let table = mapping.of(insert.record.kind())?;
+                Some((table, &insert.record.meta().id)).filter(|(table, _)| table.has_numbers())
+            }
+            _ => None,
+        });
+        let (statements, made): (Vec<Statement>, Vec<&Id>) = numbered
+            .map(|(table, id)| {
+                let (name, column) = (&table.name, &table.id);
+                let default = column.default_sql.as_deref();
+                let text = mapping.dialect.next_id(name, &column.raw, default);
+                (Statement::new(text, Vec::new()), id)
+            })
+            .unzip();
+        if statements.is_empty() {
+            return Ok(decision);
+        }
+        let numbers = transaction.execute(statements).await?;
+        for (made, rows) in made.into_iter().zip(&numbers) {
+            let number = rows.first().and_then(|row| row.first()?.as_deref());
+            self.ids
+                .replace(made, number.and_then(Id::new).ok_or_else(unasked)?);
+        }
+        Ok(run_rules(self).await??)
+    }
 }
 
 #[async_trait]

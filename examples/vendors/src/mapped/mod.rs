@@ -12,7 +12,7 @@ use svc_core::{
     model::Kind,
 };
 use svc_sql::{
-    Database, ListMapping, MappedStore, Mapping, MappingError, Statement, TableMapping,
+    Column, Database, ListMapping, MappedStore, Mapping, MappingError, Statement, TableMapping,
     TenantMapping,
 };
 use svc_store::hex;
@@ -61,14 +61,13 @@ pub fn mapping() -> Mapping {
         .id("public_id")
         .link("event", "event_id")
         .link("person", "contact_id")
-        .field_with_values(
+        .field(
             "status",
-            "answer",
-            [
+            Column::new("answer").values([
                 ("accepted", "yes"),
                 ("declined", "no"),
                 ("tentative", "maybe"),
-            ],
+            ]),
         )
         .default_value("status", "accepted")
         .one_per_person();
@@ -81,7 +80,13 @@ pub fn mapping() -> Mapping {
 }
 
 /// The keys of the program: the SHA-256 of each, its organisation, and its rights.
-struct ApiKeys(Arc<dyn Database>);
+pub(crate) struct ApiKeys(Arc<dyn Database>);
+
+impl ApiKeys {
+    pub(crate) fn new(database: Arc<dyn Database>) -> Self {
+        Self(database)
+    }
+}
 
 #[async_trait]
 impl Authenticator for ApiKeys {

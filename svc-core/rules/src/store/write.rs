@@ -633,6 +633,18 @@ impl IdSequence {
         }
     }
 
+    /// Replaces an id of the sequence, for a database that numbers its records. The rules must then be
+    /// executed again.
+    pub fn replace(&self, made: &Id, id: Id) {
+        let mut all = self
+            .made
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner);
+        if let Some(place) = all.iter_mut().find(|place| *place == made) {
+            *place = id;
+        }
+    }
+
     /// Returns the id of the new record at this position, counted from 0.
     pub(crate) fn nth(&self, place: usize) -> Id {
         let mut made = self

@@ -16,7 +16,7 @@ use svc_core::{
 use super::{SqlBuilder, StatementBuilder, assign, changed, is_written};
 use crate::{
     resolved_mapping::{FieldStorage, ResolvedColumn, ResolvedField, ResolvedTable},
-    row::{at, to_column},
+    row::at,
 };
 
 /// The table of a list, and the record that the list belongs to.
@@ -85,6 +85,7 @@ impl StatementBuilder<'_> {
         sql.push("UPDATE ").push(rows.table).push(" SET ");
         let has_any = assign(
             &mut sql,
+            &[],
             changed(self.mapping.dialect, rows.members, now, Some(was)),
         );
         self.at_places(&mut sql, rows, place..place.saturating_add(1));
@@ -106,11 +107,10 @@ impl StatementBuilder<'_> {
             .members
             .iter()
             .filter_map(|member| match &member.stored {
-                FieldStorage::Column { column, values } => Some((
-                    column,
-                    to_column(dialect, column, values, at(entry, member)),
-                )),
-                FieldStorage::Rows { .. } => None,
+                FieldStorage::Column(stored) => {
+                    Some((&stored.column, stored.text(dialect, at(entry, member))))
+                }
+                _ => None,
             });
         let columns: Vec<_> = columns
             .filter(|(column, value)| is_written(column, value.as_deref()))
@@ -154,7 +154,7 @@ impl StatementBuilder<'_> {
     }
 }
 
-fn entries(list: Option<&Json>) -> Vec<&Object> {
+pub(super) fn entries(list: Option<&Json>) -> Vec<&Object> {
     let entries = list.and_then(Json::as_array).unwrap_or_default();
     entries.iter().filter_map(Json::as_object).collect()
 }

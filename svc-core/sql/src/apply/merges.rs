@@ -79,7 +79,7 @@ impl StatementBuilder<'_> {
         };
         let links = people.links.iter();
         let links = links.filter(|link| link.kind == Kind::Person);
-        let links = links.map(|link| (&people.name, &link.column.name, &people.key.name));
+        let links = links.map(|link| (&people.name, &link.column.name, &link.target.name));
         let moved = mapping.moved.iter();
         let moved = moved.map(|moved| (&moved.table, &moved.name, &moved.target));
         for (table, column, target) in links.chain(moved) {

@@ -1,48 +1,80 @@
 //! Converts changes of the rules to statements over the tables.
 
+mod entries;
 mod lists;
 mod merges;
 
 use std::collections::HashMap;
 
+use entries::EntryList;
+pub(super) use entries::EntryPlaces;
 pub(super) use merges::in_order;
 
 use svc_core::{
     error::{Error, Result},
-    json::Object,
+    json::{Json, Object},
     link::ShareNames,
     model::Kind,
     store::{Change, ChangeTarget, InsertRecord, LookupKey, RecordSet, ReplaceRecord},
-    value::{Id, Identifier, Timestamp},
+    value::{Id, Identifier, Timestamp, plain_name},
 };
 
 use super::{
     dialect::SqlDialect,
     outbox,
     resolved_mapping::{
-        FieldStorage, ResolvedColumn, ResolvedField, ResolvedMapping, ResolvedTable,
+        FieldStorage, ResolvedColumn, ResolvedDeletion, ResolvedField, ResolvedLink,
+        ResolvedMapping, ResolvedTable,
     },
-    row::{at, to_column},
+    row::at,
     select::{IDENTIFIERS, id_value},
     sql::{SqlBuilder, read},
     statement::Statement,
-    text_checks::check_texts,
+    value_checks::check_values,
 };
+
+/// The fields of a record in the tables, and the columns of its list entries.
+#[derive(Debug, Default)]
+pub(super) struct StoredFields {
+    pub(super) fields: Object,
+    pub(super) places: EntryPlaces,
+}
+
+impl StoredFields {
+    /// Returns the entries of a list, each with the position of its columns.
+    fn entries(&self, list: &EntryList<'_>) -> Vec<(usize, &Object)> {
+        let places = self.places.iter().find(|(name, _)| *name == list.name);
+        let places = places.map(|(_, places)| places.as_slice());
+        let entries = lists::entries(self.fields.get(list.name));
+        places
+            .unwrap_or_default()
+            .iter()
+            .copied()
+            .zip(entries)
+            .collect()
+    }
+}
+
+/// The maximum length of a slug.
+const MAX_SLUG: usize = 100;
 
 /// The statements of a transaction, in order.
 pub(super) struct StatementBuilder<'a> {
     mapping: &'a ResolvedMapping,
     tenant: &'a str,
+    /// The time of the transaction.
+    now: Timestamp,
     pub(super) statements: Vec<Statement>,
     /// The fields of the records that this transaction has written.
-    written: HashMap<(Kind, Id), Object>,
+    written: HashMap<(Kind, Id), StoredFields>,
 }
 
 impl<'a> StatementBuilder<'a> {
-    pub(super) fn new(mapping: &'a ResolvedMapping, tenant: &'a str) -> Self {
+    pub(super) fn new(mapping: &'a ResolvedMapping, tenant: &'a str, now: Timestamp) -> Self {
         Self {
             mapping,
             tenant,
+            now,
             statements: Vec::new(),
             written: HashMap::new(),
         }
@@ -56,7 +88,7 @@ impl<'a> StatementBuilder<'a> {
     pub(super) fn add(
         &mut self,
         change: &Change,
-        known: impl Fn(&ChangeTarget) -> Option<Object>,
+        known: impl Fn(&ChangeTarget) -> Option<StoredFields>,
     ) -> Result<()> {
         let written = &mut self.written;
         let mut before = |at: &ChangeTarget| {
@@ -78,8 +110,7 @@ impl<'a> StatementBuilder<'a> {
                 );
                 let before = before(at);
                 let fields = fields.to_fields(&ShareNames::default())?;
-                self.update(at, &fields, before.as_ref(), None);
-                self.written.insert((at.kind, at.id.clone()), fields);
+                self.update(at, fields, before.as_ref(), None)?;
             }
             Change::SetLink { at, link, to, .. } => self.set_link(at, link, to.as_ref()),
             Change::Delete(set) => self.delete(set),
@@ -125,7 +156,7 @@ impl<'a> StatementBuilder<'a> {
         };
         let (meta, fields) = (record.meta(), record.to_fields(&ShareNames::default())?);
         let dialect = self.mapping.dialect;
-        check_texts(dialect, table, &fields)?;
+        check_values(dialect, table, &fields)?;
         let mut columns: Vec<(&ResolvedColumn, InsertValue)> = vec![
             (&table.id, InsertValue::Text(id_value(&table.id, &meta.id))),
             (
@@ -139,23 +170,36 @@ impl<'a> StatementBuilder<'a> {
                 InsertValue::Text(Some(meta.modified.to_string())),
             ));
         }
+        let mut places = EntryPlaces::new();
         for member in &table.members {
-            if let FieldStorage::Column { column, values } = &member.stored {
-                let value = to_column(dialect, column, values, at(&fields, member));
-                if is_written(column, value.as_deref()) {
-                    columns.push((column, InsertValue::Text(value)));
-                }
+            let mut values = Vec::new();
+            if let FieldStorage::Column(stored) = &member.stored {
+                values.push((&stored.column, stored.text(dialect, at(&fields, member))));
+            }
+            if let Some(list) = EntryList::of(member) {
+                let now = lists::entries(at(&fields, member));
+                let found = list.places(&now, &[], &[])?;
+                let placed: Vec<_> = found.iter().copied().zip(now).collect();
+                values.extend(list.changed(dialect, &placed, &[]));
+                places.push((list.name, found));
+            }
+            let written = values
+                .into_iter()
+                .filter(|(column, value)| is_written(column, value.as_deref()));
+            columns.extend(written.map(|(column, value)| (column, InsertValue::Text(value))));
+        }
+        if let Some(column) = &table.slug {
+            let text = slug(&fields, &meta.id, column.longest);
+            columns.push((column, InsertValue::Text(Some(text))));
+        }
+        for (column, value) in &table.constants {
+            if !columns.iter().any(|(written, _)| *written == column) {
+                columns.push((column, InsertValue::Text(Some(value.clone()))));
             }
         }
-        columns.extend(
-            table
-                .constants
-                .iter()
-                .map(|(column, value)| (column, InsertValue::Text(Some(value.clone())))),
-        );
         for link in &table.links {
             if let Some(to) = record.link(link.name) {
-                columns.push((&link.column, InsertValue::Key(LookupKey::from(to))));
+                columns.push((&link.column, InsertValue::Target(link, LookupKey::from(to))));
             }
         }
         let mut sql = self.sql();
@@ -163,14 +207,15 @@ impl<'a> StatementBuilder<'a> {
         if let super::resolved_mapping::RowTenant::Column { column, .. } = &table.whose {
             sql.push(&column.name).push(", ");
         }
-        sql.push(
-            &columns
-                .iter()
-                .map(|(column, _)| column.name.as_str())
-                .collect::<Vec<_>>()
-                .join(", "),
-        )
-        .push(") VALUES (");
+        let names: Vec<&str> = columns
+            .iter()
+            .map(|(column, _)| column.name.as_str())
+            .collect();
+        sql.push(&names.join(", ")).push(")");
+        if table.has_numbers() {
+            sql.push(dialect.with_given_ids());
+        }
+        sql.push(" VALUES (");
         if let super::resolved_mapping::RowTenant::Column { column, via } = &table.whose {
             match via {
                 None => _ = sql.tenant(Some(column)),
@@ -194,8 +239,8 @@ impl<'a> StatementBuilder<'a> {
             }
             match value {
                 InsertValue::Text(text) => _ = sql.value(column, text),
-                InsertValue::Key(key) => match key.kind().and_then(|kind| self.mapping.of(kind)) {
-                    Some(target) => self.mapping.key_of(&mut sql, target, &key),
+                InsertValue::Target(link, key) => match self.mapping.of(link.kind) {
+                    Some(target) => self.mapping.target_of(&mut sql, link, target, &key),
                     None => _ = sql.push("NULL"),
                 },
             }
@@ -206,11 +251,14 @@ impl<'a> StatementBuilder<'a> {
             self.rows(table, &meta.id, member, None, at(&fields, member));
         }
         self.tie(table, &meta.id, &insert.identifiers);
-        self.written.insert((table.kind, meta.id.clone()), fields);
+        self.written.insert(
+            (table.kind, meta.id.clone()),
+            StoredFields { fields, places },
+        );
         Ok(())
     }
 
-    fn replace(&mut self, replace: &ReplaceRecord, before: Option<&Object>) -> Result<()> {
+    fn replace(&mut self, replace: &ReplaceRecord, before: Option<&StoredFields>) -> Result<()> {
         let Some(table) = self.mapping.of(replace.target.kind) else {
             return Ok(());
         };
@@ -221,10 +269,8 @@ impl<'a> StatementBuilder<'a> {
             replace.fields.clone(),
         );
         let fields = fields.to_fields(&ShareNames::default())?;
-        check_texts(self.mapping.dialect, table, &fields)?;
-        self.update(&replace.target, &fields, before, Some(replace.modified));
-        self.written
-            .insert((replace.target.kind, replace.target.id.clone()), fields);
+        check_values(self.mapping.dialect, table, &fields)?;
+        self.update(&replace.target, fields, before, Some(replace.modified))?;
         if table.link("modified_by").is_some() {
             self.set_link(&replace.target, "modified_by", replace.modified_by.as_ref());
         }
@@ -247,22 +293,40 @@ impl<'a> StatementBuilder<'a> {
     fn update(
         &mut self,
         record: &ChangeTarget,
-        fields: &Object,
-        before: Option<&Object>,
+        fields: Object,
+        before: Option<&StoredFields>,
         modified: Option<Timestamp>,
-    ) {
+    ) -> Result<()> {
         let Some(table) = self.mapping.of(record.kind) else {
-            return;
+            return Ok(());
         };
         let dialect = self.mapping.dialect;
+        let modified = modified.filter(|_| table.modified != table.created);
+        let mut columns = Vec::new();
+        columns.extend(modified.map(|modified| (&table.modified, Some(modified.to_string()))));
+        let before_fields = before.map(|before| &before.fields);
+        columns.extend(changed(dialect, &table.members, &fields, before_fields));
+        let mut places = EntryPlaces::new();
+        for list in table.members.iter().filter_map(EntryList::of) {
+            let was = before
+                .map(|before| before.entries(&list))
+                .unwrap_or_default();
+            let now = lists::entries(fields.get(list.name));
+            let (was_places, was_entries): (Vec<usize>, Vec<&Object>) = was.iter().copied().unzip();
+            let found = if now == was_entries {
+                was_places
+            } else {
+                list.places(&now, &was_entries, &was_places)?
+            };
+            let placed: Vec<_> = found.iter().copied().zip(now).collect();
+            columns.extend(list.changed(dialect, &placed, &was));
+            places.push((list.name, found));
+        }
         let mut sql = self.sql();
         sql.push("UPDATE ").push(&table.name).push(" AS t SET ");
-        let modified = modified.filter(|_| table.modified != table.created);
-        let modified = modified.map(|modified| (&table.modified, Some(modified.to_string())));
-        let changed = changed(dialect, &table.members, fields, before);
-        let sets = assign(&mut sql, modified.into_iter().chain(changed));
+        let sets = assign(&mut sql, &table.constants, columns.into_iter());
         sql.push(" WHERE ");
-        self.mapping.push_tenant_condition(&mut sql, table, "t");
+        self.mapping.push_record_condition(&mut sql, table, "t");
         self.mapping.named(
             &mut sql,
             table,
@@ -273,8 +337,17 @@ impl<'a> StatementBuilder<'a> {
             self.statements.push(sql.finish());
         }
         for member in &table.members {
-            self.rows(table, &record.id, member, before, at(fields, member));
+            self.rows(
+                table,
+                &record.id,
+                member,
+                before_fields,
+                at(&fields, member),
+            );
         }
+        let key = (record.kind, record.id.clone());
+        self.written.insert(key, StoredFields { fields, places });
+        Ok(())
     }
 
     fn set_link(&mut self, record: &ChangeTarget, link: &str, to: Option<&Id>) {
@@ -293,13 +366,13 @@ impl<'a> StatementBuilder<'a> {
             .push(" = ");
         match to.zip(self.mapping.of(link.kind)) {
             Some((to, target)) => {
-                self.mapping
-                    .key_of(&mut sql, target, &LookupKey::Id(link.kind, to.clone()));
+                let key = LookupKey::Id(link.kind, to.clone());
+                self.mapping.target_of(&mut sql, link, target, &key);
             }
             None => _ = sql.push("NULL"),
         }
         sql.push(" WHERE ");
-        self.mapping.push_tenant_condition(&mut sql, table, "t");
+        self.mapping.push_record_condition(&mut sql, table, "t");
         self.mapping.named(
             &mut sql,
             table,
@@ -317,7 +390,7 @@ impl<'a> StatementBuilder<'a> {
         alias: &str,
         set: &RecordSet,
     ) -> bool {
-        self.mapping.push_tenant_condition(sql, table, alias);
+        self.mapping.push_record_condition(sql, table, alias);
         match set {
             RecordSet::One(at, _) => {
                 self.mapping
@@ -331,7 +404,7 @@ impl<'a> StatementBuilder<'a> {
                 let within = format!("{alias}u");
                 let begin = format!(
                     " AND {alias}.{} IN (SELECT {within}.{} FROM {} {within} WHERE ",
-                    link.column.name, of.key.name, of.name
+                    link.column.name, link.target.name, of.name
                 );
                 sql.push(&begin);
                 let holds = self.of_set(sql, of, &within, inner);
@@ -362,6 +435,10 @@ impl<'a> StatementBuilder<'a> {
             return;
         }
         self.statements.push(free.finish());
+        if let Some(deleted) = &table.deleted {
+            self.mark_deleted(table, deleted, set);
+            return;
+        }
         for member in &table.members {
             if let FieldStorage::Rows {
                 table: rows,
@@ -387,8 +464,26 @@ impl<'a> StatementBuilder<'a> {
         self.statements.push(sql.finish());
     }
 
+    /// Marks the records of a set as deleted. Their rows remain, with their lists and with the links to
+    /// them.
+    fn mark_deleted(&mut self, table: &ResolvedTable, deleted: &ResolvedDeletion, set: &RecordSet) {
+        let now = Some(self.now.to_string());
+        let value = deleted.value.clone().or_else(|| now.clone());
+        let mut columns = vec![(&deleted.column, value)];
+        if table.modified != table.created && table.modified != deleted.column {
+            columns.push((&table.modified, now));
+        }
+        let mut sql = self.sql();
+        sql.push("UPDATE ").push(&table.name).push(" AS t SET ");
+        assign(&mut sql, &[], columns.into_iter());
+        sql.push(" WHERE ");
+        if self.of_set(&mut sql, table, "t", set) {
+            self.statements.push(sql.finish());
+        }
+    }
+
     /// Clears a link. If its column cannot be NULL, the foreign key of the table decides about the
-    /// row.
+    /// row. A link to a row that only gets a mark remains, but is not read.
     fn clear_link(&mut self, set: &RecordSet, link: &str) {
         let Some((table, link)) = self
             .mapping
@@ -397,7 +492,9 @@ impl<'a> StatementBuilder<'a> {
         else {
             return;
         };
-        if !link.column.nullable {
+        let target = self.mapping.of(link.kind);
+        let remains = target.is_some_and(|target| target.deleted.is_some());
+        if !link.column.nullable || remains {
             return;
         }
         let mut sql = self.sql();
@@ -436,9 +533,29 @@ impl<'a> StatementBuilder<'a> {
     }
 }
 
+/// Returns the words of the title or name of a record with its id, in at most as many characters.
+fn slug(fields: &Object, id: &Id, longest: Option<u32>) -> String {
+    let texts = ["title", "name"].map(|name| fields.get(name).and_then(Json::as_str));
+    let mut text = texts.into_iter().flatten();
+    let text = text.find(|text| !text.is_empty()).unwrap_or_default();
+    let words = text.split(|one: char| !one.is_alphanumeric()).map(plain_name);
+    let longest = longest.and_then(|longest| usize::try_from(longest).ok());
+    let room = longest.unwrap_or(MAX_SLUG).min(MAX_SLUG);
+    let mut room = room.saturating_sub(id.as_str().len().saturating_add(1));
+    let mut slug = String::new();
+    for word in words.filter(|word| !word.is_empty() && word.is_ascii()) {
+        let Some(rest) = room.checked_sub(word.len().saturating_add(1)) else {
+            break;
+        };
+        room = rest;
+        slug = slug + &word + "-";
+    }
+    slug + id.as_str()
+}
+
 /// Returns whether a new row names a column. Other columns get their default.
 fn is_written(column: &ResolvedColumn, value: Option<&str>) -> bool {
-    value.is_some() || column.nullable && !column.has_default
+    !column.is_generated && (value.is_some() || column.nullable && !column.has_default)
 }
 
 /// Returns the columns whose values have changed.
@@ -451,26 +568,31 @@ fn changed<'m>(
     members
         .iter()
         .filter_map(move |member| match &member.stored {
-            FieldStorage::Column { column, values } => {
+            FieldStorage::Column(stored) => {
                 let value = at(now, member);
                 let is_same = before.is_some_and(|before| at(before, member) == value);
-                (!is_same).then(|| (column, to_column(dialect, column, values, value)))
+                (!is_same).then(|| (&stored.column, stored.text(dialect, value)))
             }
-            FieldStorage::Rows { .. } => None,
+            _ => None,
         })
 }
 
 /// Adds the assignments after `SET`. Returns `false` if there are none.
+///
+/// A column that cannot be NULL is reset to its constant or its default.
 fn assign<'m>(
     sql: &mut SqlBuilder,
+    constants: &[(ResolvedColumn, String)],
     columns: impl Iterator<Item = (&'m ResolvedColumn, Option<String>)>,
 ) -> bool {
     let mut has_any = false;
-    for (column, value) in columns {
+    for (column, value) in columns.filter(|(column, _)| !column.is_generated) {
         sql.push(if has_any { ", " } else { "" })
             .push(&column.name)
             .push(" = ");
-        // A column that cannot be NULL is reset to its default.
+        let constant = constants.iter().find(|(of, _)| of == column);
+        let constant = constant.map(|(_, value)| value.clone());
+        let value = value.or_else(|| constant.filter(|_| !column.nullable));
         let default = if value.is_none() && !column.nullable {
             sql.dialect().default_value(column.default_sql.as_deref())
         } else {
@@ -486,8 +608,8 @@ fn assign<'m>(
 }
 
 /// A value of a new row.
-enum InsertValue {
+enum InsertValue<'m> {
     Text(Option<String>),
-    /// The key by which other tables refer to this record.
-    Key(LookupKey),
+    /// The value by which a link refers to this record.
+    Target(&'m ResolvedLink, LookupKey),
 }

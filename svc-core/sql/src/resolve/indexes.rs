@@ -13,21 +13,33 @@ impl MappingChecker<'_> {
             Some(&table.modified),
             table.tenant.as_ref(),
             table.order.as_ref(),
+            table.slug.as_ref(),
         ];
         let named = fixed.into_iter().flatten().map(String::as_str);
-        let named = named.chain(table.fields.iter().map(|field| field.column.as_str()));
-        let named = named.chain(table.links.iter().map(|(_, column)| column.as_str()));
+        let of_entries = table.entries.iter().flat_map(|(_, entries)| entries);
+        let fields = of_entries.flat_map(|entry| &entry.fields);
+        let fields = table.fields.iter().chain(fields);
+        let named = named.chain(fields.map(|field| field.column.as_str()));
+        let named = named.chain(table.links.iter().map(|link| link.column.as_str()));
         let named: Vec<&str> = named
             .chain(table.constants.iter().map(|(column, _)| column.as_str()))
             .collect();
-        self.sourceless(&table.name, live, &named);
+        self.sourceless(&table.name, "", live, &named);
     }
 
-    pub(super) fn sourceless(&mut self, table: &str, live: &DatabaseTable, named: &[&str]) {
+    /// Reports columns of a table, or of a list in another one, that need a value and do not get one.
+    pub(super) fn sourceless(
+        &mut self,
+        table: &str,
+        of_list: &str,
+        live: &DatabaseTable,
+        named: &[&str],
+    ) {
         for column in live
             .columns
             .iter()
-            .filter(|it| !it.nullable && !it.has_default && !named.contains(&it.name.as_str()))
+            .filter(|it| !it.nullable && !it.has_default && !it.is_generated)
+            .filter(|it| !named.contains(&it.name.as_str()))
         {
             if live
                 .primary()
@@ -42,10 +54,12 @@ impl MappingChecker<'_> {
                 .set_default(table, &name)
                 .map(|sql| format!(", or run\n      {sql}"))
                 .unwrap_or_default();
+            let constant = match of_list {
+                "" => format!(", set it with `.insert_constant(\"{}\", ...)`", column.name),
+                _ => String::new(),
+            };
             self.wrong(format!(
-                "`{table}.{name}` is NOT NULL and nothing sets it: map it, set it with `.insert_constant(\"{}\", \
-                 ...)`{sql}",
-                column.name
+                "`{table}.{name}`{of_list} is NOT NULL and nothing sets it: map it{constant}{sql}"
             ));
         }
     }
@@ -55,6 +69,9 @@ impl MappingChecker<'_> {
         let Some(live) = self.live.table(&table.name) else {
             return;
         };
+        if table.is_view {
+            return;
+        }
         let (name, kind) = (&table.name, table.kind);
         let has = |column: &str| live.column(column).is_some();
         let order = table
@@ -71,16 +88,16 @@ impl MappingChecker<'_> {
                 &format!("{} are listed by", kind.plural()),
             );
         }
-        for (link, column) in table.links.iter().filter(|(_, column)| has(column)) {
+        for link in table.links.iter().filter(|link| has(&link.column)) {
             let is_scope = kind
                 .schema()
                 .references()
                 .iter()
-                .any(|it| it.name == link && it.is_scope);
-            if is_scope && !live.finds_by(&[column]) {
+                .any(|it| it.name == link.name && it.is_scope);
+            if is_scope && !live.finds_by(&[&link.column]) {
                 self.index(
                     name,
-                    &[column, order],
+                    &[&link.column, order],
                     &format!("{} are listed by", kind.plural()),
                 );
             }
@@ -93,30 +110,36 @@ impl MappingChecker<'_> {
     ///
     /// Requirements: HLP-04.
     fn addresses(&mut self, table: &TableMapping) {
-        let Some((_, rows)) = table
-            .lists
+        let is_addresses = |field: &str| field == "email_addresses";
+        let rows = table.lists.iter().filter(|(field, _)| is_addresses(field));
+        let rows = rows.map(|(_, rows)| (&rows.table, &rows.fields));
+        let entries = table
+            .entries
             .iter()
-            .find(|(field, _)| field == "email_addresses")
-        else {
-            return;
-        };
-        let Some(field) = rows.fields.iter().find(|field| field.path == "address") else {
-            return;
-        };
-        let live = self
-            .live
-            .table(&rows.table)
-            .filter(|live| live.column(&field.column).is_some());
-        let Some(live) = live else { return };
-        let expression = format!("lower({})", field.column);
-        let knows_expressions = self.dialect.knows_expressions();
-        let is_expression = |column: &String| column.is_empty() && !knows_expressions;
-        let mut begins = live
-            .indexes
-            .iter()
-            .filter_map(|index| index.columns.first());
-        if !begins.any(|first| *first == expression || is_expression(first)) {
-            self.index(&rows.table, &[&expression], "people are matched by");
+            .filter(|(field, _)| is_addresses(field));
+        let entries = entries.flat_map(|(_, entries)| entries);
+        let entries = entries.map(|entry| (&table.name, &entry.fields));
+        for (name, fields) in rows.chain(entries) {
+            let Some(field) = fields.iter().find(|field| field.path == "address") else {
+                continue;
+            };
+            let live = self.live.table(name);
+            let Some(live) = live.filter(|live| live.column(&field.column).is_some()) else {
+                continue;
+            };
+            let expression = format!("lower({})", field.column);
+            let knows_expressions = self.dialect.knows_expressions();
+            let is_address =
+                |column: &String| *column == expression || column.is_empty() && !knows_expressions;
+            // A statement always compares the tenant.
+            let is_tenant = |column: &String| table.tenant.as_ref() == Some(column);
+            let mut begins = live.indexes.iter().filter_map(|index| {
+                let mut columns = index.columns.iter();
+                columns.find(|column| !(*name == table.name && is_tenant(column)))
+            });
+            if !begins.any(is_address) {
+                self.index(name, &[&expression], "people are matched by");
+            }
         }
     }
 
@@ -146,11 +169,9 @@ impl MappingChecker<'_> {
             }
         }
         let of = |link: &str| {
-            table
-                .links
-                .iter()
-                .find(|(name, _)| name == link)
-                .map(|(_, column)| column.as_str())
+            let mut links = table.links.iter();
+            let found = links.find(|it| it.name == link);
+            found.map(|link| link.column.as_str())
         };
         let parent = kind.schema().parent.and_then(of);
         if (kind.schema().unique_links().is_some() || table.once_per_person)

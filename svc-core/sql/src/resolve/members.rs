@@ -2,15 +2,16 @@
 
 use svc_core::{
     read::nearest,
-    schema::{FieldSpec, KindSchema, ObjectSchema, ValueType},
+    schema::{FieldRule, FieldSpec, KindSchema, ObjectSchema, ValueType},
 };
 
 use super::{MappingChecker, plain};
 use crate::{
+    column::Conversion,
     dialect::{ColumnType, SqlDialect},
     introspect::DatabaseTable,
-    mapping::{self, ListMapping, TableMapping},
-    resolved_mapping::{FieldStorage, ResolvedField},
+    mapping::{EntryMapping, FieldMapping, ListMapping, TableMapping},
+    resolved_mapping::{FieldStorage, ResolvedColumn, ResolvedField, StoredColumn},
     sql::quoted_table,
 };
 
@@ -19,7 +20,7 @@ impl MappingChecker<'_> {
         &mut self,
         table: &str,
         live: &DatabaseTable,
-        fields: &[mapping::FieldMapping],
+        fields: &[FieldMapping],
         schema: &'static ObjectSchema,
         plural: &str,
     ) -> Vec<ResolvedField> {
@@ -39,28 +40,91 @@ impl MappingChecker<'_> {
             ) else {
                 continue;
             };
-            if !is_compatible(&last.ty, column.class, self.dialect) {
-                self.wrong(format!(
-                    "`{table}.{}` has the type {}, which cannot store `{}`: run\n      ALTER TABLE {table} ADD COLUMN svc_{} {};",
-                    plain(self.dialect, &field.column),
-                    column.sql_type,
-                    field.path,
-                    field.path.replace('.', "_"),
-                    self.dialect.column_type(&last.ty)
-                ));
+            if !self.is_stored_in(last, field, &column) {
+                self.unfit(table, field, last, &column);
                 continue;
             }
             self.listed(table, live, field, last);
             members.push(ResolvedField {
                 places,
                 path,
-                stored: FieldStorage::Column {
+                stored: FieldStorage::Column(StoredColumn {
                     column,
-                    values: field.values.clone(),
-                },
+                    conversion: field.conversion.clone(),
+                }),
             });
         }
         members
+    }
+
+    /// Returns whether a column can store a field in the way that the mapping says.
+    fn is_stored_in(
+        &self,
+        field: &FieldSpec,
+        mapping: &FieldMapping,
+        column: &ResolvedColumn,
+    ) -> bool {
+        let is_enum = matches!(field.ty, ValueType::Enum(_) | ValueType::FlexEnum(_));
+        match (&mapping.conversion, column.class) {
+            (Conversion::Values(values), ColumnType::Boolean | ColumnType::Integer(_)) => {
+                let is_truth =
+                    |(_, stored): &(String, String)| matches!(stored.as_str(), "true" | "false");
+                let has_truths =
+                    column.class == ColumnType::Boolean || self.dialect.has_loose_types();
+                is_enum && has_truths && values.iter().all(is_truth)
+            }
+            (Conversion::Scaled(_), class) => {
+                matches!(field.ty, ValueType::Amount) && matches!(class, ColumnType::Integer(_))
+            }
+            (Conversion::Phone(_), ColumnType::Text) => {
+                let has_rule = |rule: &FieldRule| matches!(rule, FieldRule::PhoneNumber);
+                field.rules.iter().any(has_rule)
+            }
+            (Conversion::Joined(_), class) => {
+                matches!(field.ty, ValueType::Array(ValueType::String)) && class == ColumnType::Text
+            }
+            _ => is_compatible(&field.ty, column.class, self.dialect),
+        }
+    }
+
+    /// Reports a column that cannot store a field.
+    fn unfit(
+        &mut self,
+        table: &str,
+        field: &FieldMapping,
+        of: &FieldSpec,
+        column: &ResolvedColumn,
+    ) {
+        let name = plain(self.dialect, &field.column);
+        let path = &field.path;
+        let text = format!(
+            "`{table}.{name}` has the type {}, which cannot store `{path}`",
+            column.sql_type
+        );
+        let is_number = matches!(column.class, ColumnType::Integer(_));
+        self.wrong(match (&of.ty, &field.conversion) {
+            // A new column beside the amounts of the program would be wrong for all existing rows.
+            (ValueType::Amount, Conversion::None) if is_number => format!(
+                "{text} with digits after the decimal point: if it contains cents, map it with \
+                 `.field(\"{path}\", Column::new(\"{}\").scaled(2))`",
+                field.column
+            ),
+            (ValueType::Enum(_) | ValueType::FlexEnum(_), Conversion::None)
+                if column.class == ColumnType::Boolean =>
+            {
+                format!(
+                    "{text}: map it with `.field(\"{path}\", Column::new(\"{}\").flag(..., ...))`, with the value for true and \
+                     that for false",
+                    field.column
+                )
+            }
+            (_, Conversion::None) => format!(
+                "{text}: run\n      ALTER TABLE {table} ADD COLUMN svc_{} {};",
+                path.replace('.', "_"),
+                self.dialect.column_type(&of.ty)
+            ),
+            _ => format!("{text} in this way: map it without `{}`", field.conversion.name()),
+        });
     }
 
     /// Returns the defaults of fields. A field with a default must have a column.
@@ -80,7 +144,7 @@ impl MappingChecker<'_> {
                     value.clone(),
                 ));
             } else {
-                self.wrong(format!("`{path}` of {} has no column: add `.field(\"{path}\", ...)`, or remove `.otherwise(\"{path}\", ...)`", schema.plural));
+                self.wrong(format!("`{path}` of {} has no column: add `.field(\"{path}\", ...)`, or remove `.default_value(\"{path}\", ...)`", schema.plural));
             }
         }
         defaults
@@ -123,13 +187,7 @@ impl MappingChecker<'_> {
     }
 
     /// Checks that a column with a list of allowed values accepts the values of the mapping.
-    fn listed(
-        &mut self,
-        table: &str,
-        live: &DatabaseTable,
-        field: &mapping::FieldMapping,
-        of: &FieldSpec,
-    ) {
+    fn listed(&mut self, table: &str, live: &DatabaseTable, field: &FieldMapping, of: &FieldSpec) {
         let taken = live
             .column(&field.column)
             .and_then(|column| column.values.as_ref());
@@ -138,8 +196,8 @@ impl MappingChecker<'_> {
             _ => &[],
         };
         let (path, column) = (&field.path, plain(self.dialect, &field.column));
-        if let Some((unknown, _)) = field
-            .values
+        let values = field.conversion.values();
+        if let Some((unknown, _)) = values
             .iter()
             .find(|(value, _)| !known.contains(&value.as_str()))
         {
@@ -149,14 +207,10 @@ impl MappingChecker<'_> {
             ));
         }
         let Some(taken) = taken else { return };
-        let given: Vec<&str> = if field.values.is_empty() {
+        let given: Vec<&str> = if values.is_empty() {
             known.to_vec()
         } else {
-            field
-                .values
-                .iter()
-                .map(|(_, stored)| stored.as_str())
-                .collect()
+            values.iter().map(|(_, stored)| stored.as_str()).collect()
         };
         let refused: Vec<&str> = given
             .into_iter()
@@ -165,31 +219,109 @@ impl MappingChecker<'_> {
         if !refused.is_empty() {
             let is_are = if refused.len() == 1 { "is" } else { "are" };
             self.wrong(format!(
-                "`{table}.{column}` only accepts {}, so {} {is_are} rejected: map the values with `.values(\"{path}\", \
-                 \"{}\", [(\"{}\", \"{}\"), ...])`",
+                "`{table}.{column}` only accepts {}, so {} {is_are} rejected: map the values with `.field(\"{path}\", \
+                 Column::new(\"{}\").values([(\"{}\", \"{}\"), ...]))`",
                 taken.join(", "), refused.join(", "), field.column, known.first().unwrap_or(&"..."), taken.first().map_or("...", String::as_str)
             ));
         }
     }
 
+    /// Returns the members of the entries of a list.
+    fn entries_schema(
+        &mut self,
+        field: &str,
+        path: &[&'static FieldSpec],
+        plural: &str,
+    ) -> Option<&'static ObjectSchema> {
+        let entries = path.last().and_then(|field| match &field.ty {
+            ValueType::Array(item) => item.object(),
+            _ => None,
+        });
+        if entries.is_none() {
+            self.wrong(format!(
+                "`{field}` of {plural} is not a list of objects: use `.field(...)`"
+            ));
+        }
+        entries
+    }
+
+    /// Returns a list in columns of the row.
+    pub(super) fn entries(
+        &mut self,
+        table: &TableMapping,
+        live: &DatabaseTable,
+        (field, entries): &(String, Vec<EntryMapping>),
+        schema: &'static KindSchema,
+    ) -> Option<ResolvedField> {
+        let (places, path) = self.path(field, schema.fields, schema.plural)?;
+        let of_entries = self.entries_schema(field, &path, schema.plural)?;
+        let mut stored = Vec::new();
+        for (number, entry) in (1_u32..).zip(entries) {
+            let mut members = self.members(&table.name, live, &entry.fields, of_entries, field);
+            if entry.fields.is_empty() {
+                self.wrong(format!(
+                    "entry {number} of `{field}` has no column: add `.field(...)`, or remove the entry"
+                ));
+            }
+            for (member, value) in &entry.constants {
+                members.extend(self.constant(field, member, value, of_entries));
+            }
+            members.sort_by(|one, other| one.places.cmp(&other.places));
+            stored.push(members);
+        }
+        Some(ResolvedField {
+            places,
+            path,
+            stored: FieldStorage::Entries(stored),
+        })
+    }
+
+    /// Returns a member of an entry that has the same value in each row.
+    fn constant(
+        &mut self,
+        list: &str,
+        member: &str,
+        value: &str,
+        schema: &'static ObjectSchema,
+    ) -> Option<ResolvedField> {
+        let (places, path) = self.path(member, schema, list)?;
+        let known: &[&str] = match path.last()?.ty {
+            ValueType::Enum(known) => known,
+            ValueType::Boolean | ValueType::Flag => &["true", "false"],
+            _ => &[],
+        };
+        if !known.is_empty() && !known.contains(&value) {
+            self.wrong(format!(
+                "`{value}` is not a value of `{list}.{member}`: use one of {}",
+                known.join(", ")
+            ));
+            return None;
+        }
+        Some(ResolvedField {
+            places,
+            path,
+            stored: FieldStorage::Constant(value.to_owned()),
+        })
+    }
+
     pub(super) fn rows(
         &mut self,
+        table: &TableMapping,
         field: &str,
         rows: &ListMapping,
         schema: &'static KindSchema,
     ) -> Option<ResolvedField> {
         let (places, path) = self.path(field, schema.fields, schema.plural)?;
-        let entries = path.last().and_then(|field| match &field.ty {
-            ValueType::Array(item) => item.object(),
-            _ => None,
-        });
-        let Some(entries) = entries else {
+        let entries = self.entries_schema(field, &path, schema.plural)?;
+        let quoted = |name: &str| quoted_table(self.dialect, name);
+        if quoted(&rows.table) == quoted(&table.name) {
             self.wrong(format!(
-                "`{field}` of {} is not a list of objects: use `.field(...)`",
-                schema.plural
+                "`{field}` of {} cannot be rows of `{}`, which contains one row for each record: map its columns with \
+                 `.entries(\"{field}\", [EntryMapping::new()...])`",
+                schema.plural, rows.table
             ));
             return None;
-        };
+        }
         let live = self.live_table(&rows.table)?;
         let parent = self.column(&rows.table, live, &rows.parent, "bigint NOT NULL");
         let order = match &rows.order {
@@ -198,7 +330,7 @@ impl MappingChecker<'_> {
         };
         if order.is_none() && rows.order.is_none() {
             self.wrong(format!(
-                "the rows of `{}` have no order: name a column with unique values with `.order(...)`, or run\n      \
+                "the rows of `{}` have no order: name a column with unique values with `.order_column(...)`, or run\n      \
                  ALTER TABLE {} ADD COLUMN svc_order bigserial UNIQUE;",
                 rows.table, rows.table
             ));
@@ -209,7 +341,7 @@ impl MappingChecker<'_> {
             if !live.is_unique(&[name]) || order.nullable && !is_primary {
                 self.wrong(format!(
                     "`{}.{name}` orders the rows of a list, so it must be unique and NOT NULL: \
-                     name another column with `.order(...)`",
+                     name another column with `.order_column(...)`",
                     rows.table
                 ));
             }
@@ -227,7 +359,8 @@ impl MappingChecker<'_> {
             .iter()
             .map(|field| field.column.as_str())
             .chain(known.into_iter().flatten());
-        self.sourceless(&rows.table, live, &named.collect::<Vec<_>>());
+        let of_list = format!(", which contains `{field}`");
+        self.sourceless(&rows.table, &of_list, live, &named.collect::<Vec<_>>());
         if !live.finds_by(&[rows.parent.as_str()]) {
             self.index(
                 &rows.table,

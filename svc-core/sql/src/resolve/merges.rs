@@ -7,7 +7,7 @@ use svc_core::{model::Kind, store::person_links};
 use super::{MappingChecker, plain};
 use crate::{
     introspect::{DatabaseTable, ForeignKey, ForeignKeyColumn},
-    mapping::TableMapping,
+    mapping::{LinkMapping, TableMapping},
     resolved_mapping::MovedColumn,
     sql::quoted_table,
 };
@@ -138,8 +138,9 @@ impl<'a> MappingChecker<'a> {
     /// Returns whether a column is that of a link to people, or assigns the entries of a list to people.
     fn is_mapped(&self, quoted_table: &str, column: &str) -> bool {
         self.mapping.tables.iter().any(|table| {
-            let is_link = |(name, of): &(String, String)| {
-                of == column && person_links().any(|it| it == (table.kind, name.as_str()))
+            let is_link = |link: &LinkMapping| {
+                link.column == column
+                    && person_links().any(|it| it == (table.kind, link.name.as_str()))
             };
             let of_list = |(_, rows): &(String, crate::mapping::ListMapping)| {
                 rows.parent == column && self.quoted(&rows.table) == quoted_table

@@ -11,24 +11,28 @@ use super::{
     MappingError, SqlDialect,
     dialect::ColumnType,
     introspect::{DatabaseColumn, DatabaseTable, DatabaseTables},
-    mapping::{Mapping, TableMapping, TenantSource as Named},
+    mapping::{DeletionMark, LinkMapping, Mapping, TableMapping, TenantSource as Named},
     resolved_mapping::{
-        ResolvedColumn, ResolvedLink, ResolvedMapping, ResolvedTable, RowTenant, TenantTable,
+        ResolvedColumn, ResolvedDeletion, ResolvedField, ResolvedLink, ResolvedMapping,
+        ResolvedTable, RowTenant, TenantTable,
     },
 };
 
-/// The tables of the library, which are read together with those of the vendor.
-const OWN: [&str; 5] = [
-    "svc_turns",
-    "svc_identifiers",
-    "svc_secrets",
-    "svc_forwards",
-    "svc_dispatches",
-];
+/// Returns the names of the tables of the library, which are read together with those of the vendor.
+fn library_tables<'m>(dialect: &'static dyn SqlDialect) -> impl Iterator<Item = &'m str> {
+    let created = dialect.library_tables().iter();
+    created.filter_map(|sql| {
+        let rest = sql.strip_prefix("CREATE TABLE IF NOT EXISTS ")?;
+        rest.split_once(' ').map(|(name, _)| name)
+    })
+}
 
 impl Mapping {
     /// Returns the names of all tables that the mapping names, and those of the library.
-    pub(super) fn table_names(&self) -> impl Iterator<Item = &str> {
+    pub(super) fn table_names<'m>(
+        &'m self,
+        dialect: &'static dyn SqlDialect,
+    ) -> impl Iterator<Item = &'m str> {
         let tenants = match &self.tenants.0 {
             Named::Table { table, .. } => Some(table.as_str()),
             Named::One(_) => None,
@@ -43,7 +47,7 @@ impl Mapping {
             .chain(rows)
             .chain(self.moved.iter().map(|(table, _)| table.as_str()))
             .chain(self.ignored.iter().map(String::as_str))
-            .chain(OWN)
+            .chain(library_tables(dialect))
     }
 }
 
@@ -97,8 +101,7 @@ impl<'a> MappingChecker<'a> {
     }
 
     fn check_library_tables(&mut self) {
-        let missing: Vec<&str> = OWN
-            .into_iter()
+        let missing: Vec<&str> = library_tables(self.dialect)
             .filter(|name| self.live.table(name).is_none())
             .collect();
         if missing.is_empty() {
@@ -179,6 +182,7 @@ impl<'a> MappingChecker<'a> {
             has_default: found.has_default,
             default: found.default.clone(),
             default_sql: found.default_sql.clone(),
+            is_generated: found.is_generated,
             longest: found.longest,
             most: found.max_value(self.dialect),
         }
@@ -204,7 +208,7 @@ impl<'a> MappingChecker<'a> {
                 .filter(|it| matches!(it.class, ColumnType::Integer(_)))
                 .map(|it| self.column_of(it)),
         };
-        if order.is_none() && table.order.is_none() {
+        if order.is_none() && table.order.is_none() && !table.is_view {
             let name = &table.name;
             let fix = self.dialect.order_advice(name);
             self.wrong(format!(
@@ -212,6 +216,12 @@ impl<'a> MappingChecker<'a> {
             ));
         }
         let key = key.or_else(|| order.clone());
+        if table.is_view && (table.key.is_none() || table.order.is_none()) {
+            self.wrong(format!(
+                "`{}` is a view, which has no primary key: name its columns with `.key(...)` and `.order_column(...)`",
+                table.name
+            ));
+        }
         let own_key = key.as_ref().filter(|key| Some(*key) != order.as_ref());
         self.by_itself(table, live, own_key, "the key that other tables refer to");
         self.by_itself(table, live, order.as_ref(), "the order of records");
@@ -220,7 +230,7 @@ impl<'a> MappingChecker<'a> {
             .filter(|order| !matches!(order.class, ColumnType::Integer(_)))
         {
             self.wrong(format!(
-                "`{}.{}` is not an integer column: name another one with `.order(...)`",
+                "`{}.{}` is not an integer column: name another one with `.order_column(...)`",
                 table.name, order.name
             ));
         }
@@ -249,7 +259,10 @@ impl<'a> MappingChecker<'a> {
             schema.plural,
         );
         for (field, rows) in &table.lists {
-            members.extend(self.rows(field, rows, schema));
+            members.extend(self.rows(table, field, rows, schema));
+        }
+        for entries in &table.entries {
+            members.extend(self.entries(table, live, entries, schema));
         }
         members.sort_by(|one, other| one.places.cmp(&other.places));
         let constants: Vec<(ResolvedColumn, String)> = table
@@ -260,7 +273,19 @@ impl<'a> MappingChecker<'a> {
             })
             .collect();
         let defaults = self.defaults(table, schema);
-        self.sources(table, live);
+        let deleted = self.deleted(table, live);
+        let slug = table.slug.as_ref();
+        let slug = slug.and_then(|name| self.column(&table.name, live, name, "text"));
+        if let Some(slug) = slug.as_ref().filter(|slug| slug.class != ColumnType::Text) {
+            self.wrong(format!(
+                "`{}.{}` has the type {}, but a slug is a text: name another column with `.slug(...)`",
+                table.name, slug.raw, slug.sql_type
+            ));
+        }
+        self.mapped_twice(table, &members);
+        if !table.is_view {
+            self.sources(table, live);
+        }
         if self.problems.len() > before {
             return None;
         }
@@ -278,6 +303,9 @@ impl<'a> MappingChecker<'a> {
             constants,
             once_per_person: table.once_per_person,
             defaults,
+            deleted,
+            is_restored: table.is_restored,
+            slug,
         })
     }
 
@@ -289,7 +317,9 @@ impl<'a> MappingChecker<'a> {
         column: Option<&ResolvedColumn>,
         what: &str,
     ) {
-        let Some(column) = column else { return };
+        let Some(column) = column.filter(|_| !table.is_view) else {
+            return;
+        };
         let (table, name) = (&table.name, &*column.raw);
         let is_primary = live.primary().is_some_and(|primary| primary.name == name);
         if !live.is_unique(&[name]) {
@@ -311,27 +341,39 @@ impl<'a> MappingChecker<'a> {
             .not_null_advice(table, &plain(self.dialect, name))
     }
 
-    /// Returns the column with the ids that clients see. It must be unique, and the id is assigned
-    /// before the row is inserted.
+    /// Returns the column with the ids that clients see. It must be unique.
     ///
     /// Requirements: UND-41.
     fn id(&mut self, table: &TableMapping, live: &DatabaseTable) -> Option<ResolvedColumn> {
         let (name, id) = (&table.name, plain(self.dialect, &table.id));
         let sql_type = self.dialect.id_column(name, &id);
         let column = self.column(name, live, &table.id, &sql_type)?;
-        if !matches!(column.class, ColumnType::Uuid | ColumnType::Text) {
+        let is_numbered = matches!(column.class, ColumnType::Integer(_));
+        if !is_numbered && !matches!(column.class, ColumnType::Uuid | ColumnType::Text) {
             self.wrong(format!(
-                "the ids of {} are assigned before a row is inserted, so `{name}.{id}` must be a uuid or text column, not {}: name \
-                 another column with `.id(...)`, or run\n      ALTER TABLE {name} ADD COLUMN svc_id {sql_type};",
+                "the ids of {} must be in an integer, uuid or text column, but `{name}.{id}` has the type {}: name another \
+                 column with `.id(...)`, or run\n      ALTER TABLE {name} ADD COLUMN svc_id {sql_type};",
                 table.kind.plural(),
                 column.sql_type
+            ));
+        } else if table.is_view {
+            return Some(column);
+        } else if is_numbered && !column.has_default && !self.dialect.fills_primary_key() {
+            self.wrong(format!(
+                "the database does not number the column `{name}.{id}`: give it a default from a sequence, or name another \
+                 column with `.id(...)`"
             ));
         } else if !live.is_unique(&[table.id.as_str()]) {
             let sql = self.index_sql("UNIQUE INDEX", name, &[&table.id]);
             self.wrong(format!(
                 "two rows of `{name}` can have the same `{id}`: run\n      {sql}"
             ));
-        } else if column.nullable && !self.dialect.has_nullable_ids() {
+        } else if column.nullable
+            && !self.dialect.has_nullable_ids()
+            && live
+                .primary()
+                .is_none_or(|primary| primary.name != table.id)
+        {
             let fix = self.not_null(name, &table.id);
             self.wrong(format!(
                 "`{name}.{id}` can be NULL, but every record needs an id: {fix}"
@@ -343,7 +385,12 @@ impl<'a> MappingChecker<'a> {
     fn links(&mut self, table: &TableMapping, live: &DatabaseTable) -> Vec<ResolvedLink> {
         let mut links = Vec::new();
         let schema = table.kind.schema();
-        for (name, column) in &table.links {
+        for LinkMapping {
+            name,
+            column,
+            target,
+        } in &table.links
+        {
             let known = schema.links.iter().filter_map(|link| match link.target {
                 LinkTarget::One { kind, .. } => Some((link.name, kind)),
                 _ => None,
@@ -368,11 +415,14 @@ impl<'a> MappingChecker<'a> {
                     schema.plural,
                     kind.plural()
                 ));
-            } else if let Some(column) = self.column(&table.name, live, column, "bigint") {
+            } else if let Some(column) = self.column(&table.name, live, column, "bigint")
+                && let Some(target) = self.target_column(table, kind, target.as_deref())
+            {
                 links.push(ResolvedLink {
                     name: link,
                     kind,
                     column,
+                    target,
                 });
             }
         }
@@ -386,7 +436,7 @@ impl<'a> MappingChecker<'a> {
                         ..
                     }
                 );
-            if is_needed && !table.links.iter().any(|(name, _)| name == link.name) {
+            if is_needed && !table.links.iter().any(|it| it.name == link.name) {
                 self.wrong(format!(
                     "{} need the link `{}`: name its column with `.link(\"{}\", ...)`",
                     schema.plural, link.name, link.name
@@ -394,6 +444,104 @@ impl<'a> MappingChecker<'a> {
             }
         }
         links
+    }
+
+    /// Returns the column of a table to which a link refers: the named one, or the key. Returns `None` if
+    /// there is none; a missing table or key is reported elsewhere.
+    fn target_column(
+        &mut self,
+        from: &TableMapping,
+        kind: Kind,
+        named: Option<&str>,
+    ) -> Option<ResolvedColumn> {
+        let mut tables = self.mapping.tables.iter();
+        let target = tables.find(|table| table.kind == kind)?;
+        let live = self.live.table(&target.name)?;
+        let Some(named) = named else {
+            return match target.key.as_ref().or(target.order.as_ref()) {
+                Some(name) if target.key.is_some() || live.primary().is_none() => live.column(name),
+                _ => live.primary(),
+            }
+            .map(|column| self.column_of(column));
+        };
+        let column = self.column(&target.name, live, named, "text")?;
+        let tenants = from.tenant.as_deref().and(target.tenant.as_deref());
+        let unique: Vec<&str> = tenants.into_iter().chain([named]).collect();
+        if !target.is_view && !live.is_unique(&unique) {
+            let sql = self.index_sql("UNIQUE INDEX", &target.name, &unique);
+            self.wrong(format!(
+                "two rows of `{}` can have the same `{named}`, to which `{}` refers: run\n      {sql}",
+                target.name, from.name
+            ));
+        }
+        Some(column)
+    }
+
+    /// Returns the column that marks rows as deleted.
+    fn deleted(&mut self, table: &TableMapping, live: &DatabaseTable) -> Option<ResolvedDeletion> {
+        let mark = table.deleted.as_ref();
+        if mark.is_none() && table.is_restored {
+            self.wrong(format!(
+                "`.restored_by_helpers()` has no effect on `{}`, whose rows are deleted: add `.deleted_at(...)` or \
+                 `.deleted_if(...)`, or remove it",
+                table.name
+            ));
+        }
+        let (name, value) = match mark? {
+            DeletionMark::Date(name) => (name, None),
+            DeletionMark::Value(name, value) => (name, Some(value.clone())),
+        };
+        let column = self.column(&table.name, live, name, self.dialect.date_column())?;
+        let is_date = column.class == ColumnType::Moment
+            || column.class == ColumnType::Text && self.dialect.has_loose_types();
+        if value.is_none() && (!is_date || !column.nullable) {
+            self.wrong(format!(
+                "`{}.{name}` must be NULL or a date and time for `.deleted_at(\"{name}\")`: name another column, or use \
+                 `.deleted_if(...)`",
+                table.name
+            ));
+        }
+        let restored = match (value.as_deref(), column.class) {
+            (None, _) => None,
+            (Some("true"), ColumnType::Boolean) => Some("false".to_owned()),
+            (Some("false"), ColumnType::Boolean) => Some("true".to_owned()),
+            (Some(value), _) => column.default.clone().filter(|default| default != value),
+        };
+        if table.is_restored && value.is_some() && restored.is_none() && !column.nullable {
+            self.wrong(format!(
+                "`{}.{name}` has no default for a person who is restored: give it one, or remove `.restored_by_helpers()`",
+                table.name
+            ));
+        }
+        let truth = |text: String| match (text.as_str(), column.class) {
+            ("true", ColumnType::Boolean) => self.dialect.boolean(true).to_owned(),
+            ("false", ColumnType::Boolean) => self.dialect.boolean(false).to_owned(),
+            _ => text,
+        };
+        Some(ResolvedDeletion {
+            value: value.map(truth),
+            restored: restored.map(truth),
+            column,
+        })
+    }
+
+    /// Reports a column that two members would write.
+    fn mapped_twice(&mut self, table: &TableMapping, members: &[ResolvedField]) {
+        let mut seen: Vec<&str> = Vec::new();
+        let mut twice: Vec<String> = Vec::new();
+        for stored in members.iter().flat_map(ResolvedField::columns) {
+            let name = stored.column.raw.as_str();
+            if seen.contains(&name) {
+                twice.push(name.to_owned());
+            }
+            seen.push(name);
+        }
+        for name in twice {
+            self.wrong(format!(
+                "`{}.{name}` is mapped twice: remove all but one, because a change of one would also change the other",
+                table.name
+            ));
+        }
     }
 
     /// Returns how the tenant of a row is found.

@@ -8,7 +8,7 @@ use svc_core::{
     auth::{FixedKeys, Rights},
     model::Kind,
 };
-use svc_sql::{Database, ListMapping, MappedStore, Mapping, TableMapping, TenantMapping};
+use svc_sql::{Column, Database, ListMapping, MappedStore, Mapping, TableMapping, TenantMapping};
 use svc_tower::SvcService;
 
 pub(crate) fn mapping() -> Mapping {
@@ -38,7 +38,10 @@ pub(crate) fn mapping() -> Mapping {
         .id("svc_id")
         .link("event", "meeting_id")
         .link("person", "member_id")
-        .field_with_values("status", "reply", [("accepted", "yes"), ("declined", "no")]);
+        .field(
+            "status",
+            Column::new("reply").values([("accepted", "yes"), ("declined", "no")]),
+        );
     let mapping = Mapping::new(TenantMapping::by_number("organisations"));
     [people, tags, taggings, events, attendances]
         .into_iter()

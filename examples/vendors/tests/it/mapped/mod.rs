@@ -21,9 +21,9 @@ use tower::ServiceExt;
 
 pub(crate) type TestResult<T = ()> = Result<T, Box<dyn Error + Send + Sync>>;
 
-const BASE: &str = "http://localhost/";
+pub(crate) const BASE: &str = "http://localhost/";
 /// The keys of the tests, with the number of the organisation and their rights.
-const KEYS: [(&str, i64, &str); 3] = [
+pub(crate) const KEYS: [(&str, i64, &str); 3] = [
     ("key of acme 0123456789", 1, "all"),
     ("key of other 0123456789", 2, "all"),
     (

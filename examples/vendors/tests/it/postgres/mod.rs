@@ -4,6 +4,7 @@
 mod mapped;
 #[path = "../../../../../svc-postgres/tests/it/postgres/support/mod.rs"]
 mod support;
+mod wide;
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,0 +1,224 @@
+//! Writes a list of a record to columns of its row.
+//!
+//! An entry with the constant of certain columns, such as a number of the type `Mobile`, is stored
+//! there. The other entries stay in their columns, or fill the remaining ones in their order.
+
+use svc_core::{
+    error::{Error, ErrorCode, Problem, Result},
+    helper::entry_key,
+    json::{Json, Object},
+};
+
+use crate::{
+    dialect::SqlDialect,
+    resolved_mapping::{FieldStorage, ResolvedColumn, ResolvedField, StoredColumn},
+    row::at,
+};
+
+/// The columns of each entry of the lists of a record: the name of the list, and for each of its
+/// entries the position of its columns in the mapping.
+pub(crate) type EntryPlaces = Vec<(&'static str, Vec<usize>)>;
+
+/// A list with the columns of its entries.
+pub(super) struct EntryList<'m> {
+    pub(super) name: &'static str,
+    pub(super) columns: &'m [Vec<ResolvedField>],
+}
+
+impl<'m> EntryList<'m> {
+    /// Returns the list in columns that a member is; `None` for another member.
+    pub(super) fn of(member: &'m ResolvedField) -> Option<Self> {
+        let FieldStorage::Entries(columns) = &member.stored else {
+            return None;
+        };
+        let name = member.field()?.name;
+        Some(Self { name, columns })
+    }
+
+    /// Returns the columns of each entry.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if there are no columns for an entry.
+    pub(super) fn places(
+        &self,
+        now: &[&Object],
+        before: &[&Object],
+        before_places: &[usize],
+    ) -> Result<Vec<usize>> {
+        let mut places: Vec<Option<usize>> = vec![None; now.len()];
+        for (place, entry) in places.iter_mut().zip(now) {
+            *place = self.named_place(entry);
+        }
+        remove_repeated(&mut places);
+        let taken: Vec<usize> = places.iter().flatten().copied().collect();
+        let kept = self.rest(now, &places, &taken, |entry| {
+            let key = entry_key(self.name, entry);
+            let known = before.iter().map(|entry| entry_key(self.name, entry));
+            let at = known.zip(before_places).find(|(known, _)| *known == key)?;
+            Some(*at.1)
+        });
+        let kept = kept.filter(|places| is_ascending(places, &taken));
+        let found = kept.or_else(|| self.rest(now, &places, &taken, |_| None));
+        found.ok_or_else(|| self.full())
+    }
+
+    /// Returns the places of all entries. An entry without a place gets the one that it had, or the next
+    /// free one. `None` if there are too few.
+    fn rest(
+        &self,
+        now: &[&Object],
+        places: &[Option<usize>],
+        taken: &[usize],
+        had: impl Fn(&Object) -> Option<usize>,
+    ) -> Option<Vec<usize>> {
+        let mut taken = taken.to_vec();
+        let mut found = places.to_vec();
+        for (place, entry) in found.iter_mut().zip(now) {
+            let stayed = had(entry).filter(|at| !taken.contains(at) && self.accepts(*at, entry));
+            if let (None, Some(at)) = (&place, stayed) {
+                taken.push(at);
+                *place = Some(at);
+            }
+        }
+        for (place, entry) in found.iter_mut().zip(now) {
+            if place.is_none() {
+                let mut free = (0..self.columns.len()).filter(|at| !taken.contains(at));
+                let at = free.find(|at| self.accepts(*at, entry))?;
+                taken.push(at);
+                *place = Some(at);
+            }
+        }
+        found.into_iter().collect()
+    }
+
+    /// Returns the first columns with a constant that the entry has.
+    fn named_place(&self, entry: &Object) -> Option<usize> {
+        let has_constant = |member: &ResolvedField| match &member.stored {
+            FieldStorage::Constant(value) => is_text(at(entry, member), value),
+            _ => false,
+        };
+        let mut all = self.columns.iter().enumerate();
+        all.find(|(at, members)| members.iter().any(has_constant) && self.accepts(*at, entry))
+            .map(|(at, _)| at)
+    }
+
+    /// Returns whether the columns at a position can store every member of an entry.
+    fn accepts(&self, place: usize, entry: &Object) -> bool {
+        let members = self
+            .columns
+            .get(place)
+            .map(Vec::as_slice)
+            .unwrap_or_default();
+        entry
+            .iter()
+            .filter(|(_, value)| !is_unset(value))
+            .all(|(name, value)| {
+                let mut of_name = members
+                    .iter()
+                    .filter(|member| member.path.first().is_some_and(|first| first.name == name));
+                of_name.any(|member| match &member.stored {
+                    FieldStorage::Constant(constant) => is_text(Some(value), constant),
+                    _ => true,
+                })
+            })
+    }
+
+    /// Returns the error for a list with too many entries.
+    fn full(&self) -> Error {
+        let constants = |members: &Vec<ResolvedField>| {
+            let named = members.iter().filter_map(|member| match &member.stored {
+                FieldStorage::Constant(value) => {
+                    Some(format!("`{}` `{value}`", member.field()?.name))
+                }
+                _ => None,
+            });
+            let named: Vec<String> = named.collect();
+            match named.as_slice() {
+                [] => "one more".to_owned(),
+                named => format!("one with {}", named.join(" and ")),
+            }
+        };
+        let each: Vec<String> = self.columns.iter().map(constants).collect();
+        let text = format!(
+            "{{property}} can have at most {} entries on this server: {}. Send fewer entries.",
+            each.len(),
+            each.join(", ")
+        );
+        Error::invalid(Problem::new(ErrorCode::FieldInvalid, self.name, text))
+    }
+
+    /// Returns the columns whose values have changed, each with its text.
+    pub(super) fn changed(
+        &self,
+        dialect: &'static dyn SqlDialect,
+        now: &[(usize, &Object)],
+        before: &[(usize, &Object)],
+    ) -> Vec<(&'m ResolvedColumn, Option<String>)> {
+        let entry = |list: &[(usize, &'_ Object)], place: usize| {
+            let mut entries = list.iter().filter(|(at, _)| *at == place);
+            entries.next().map(|(_, entry)| (*entry).clone())
+        };
+        let mut changed = Vec::new();
+        for (place, members) in self.columns.iter().enumerate() {
+            let (now, before) = (entry(now, place), entry(before, place));
+            for member in members {
+                let FieldStorage::Column(StoredColumn { column, conversion }) = &member.stored
+                else {
+                    continue;
+                };
+                // What applies to the person remains without the entry.
+                if now.is_none() && !conversion.values().is_empty() {
+                    continue;
+                }
+                let value = now.as_ref().and_then(|entry| at(entry, member));
+                let known = before.as_ref().and_then(|entry| at(entry, member));
+                if value != known {
+                    changed.extend(member.columns().map(|it| (column, it.text(dialect, value))));
+                }
+            }
+        }
+        changed
+    }
+}
+
+/// Removes the later ones of equal places.
+fn remove_repeated(places: &mut [Option<usize>]) {
+    let mut seen = Vec::new();
+    for place in places {
+        match place {
+            Some(at) if seen.contains(at) => *place = None,
+            Some(at) => seen.push(*at),
+            None => {}
+        }
+    }
+}
+
+/// Returns whether the entries whose places are not `fixed` are in the order of their columns.
+fn is_ascending(places: &[usize], fixed: &[usize]) -> bool {
+    places
+        .iter()
+        .filter(|place| !fixed.contains(place))
+        .is_sorted()
+}
+
+/// Returns whether a value means that there is none. A list does not mark its other entries as not
+/// primary.
+fn is_unset(value: &Json) -> bool {
+    match value {
+        Json::Null | Json::Bool(false) => true,
+        Json::String(text) => text.is_empty() || text == "false",
+        Json::Array(list) => list.is_empty(),
+        Json::Object(object) => object.is_empty(),
+        Json::Bool(true) | Json::Number(_) => false,
+    }
+}
+
+/// Returns whether a value has this text.
+fn is_text(value: Option<&Json>, text: &str) -> bool {
+    match value {
+        Some(Json::String(value)) => value == text,
+        Some(Json::Bool(value)) => text == if *value { "true" } else { "false" },
+        _ => false,
+    }
+}
