@@ -44,12 +44,12 @@ pub enum RowLock {
 
 /// The SQL dialect of a database.
 ///
-/// Implementations are `svc_sqlite::DIALECT` and `svc_postgres::DIALECT`. The returned text becomes
+/// Implementations are `svc_sqlite::DIALECT`, `svc_postgres::DIALECT` and `svc_mysql::DIALECT`. The returned text becomes
 /// part of statements without changes. Names are [quoted](SqlDialect::quote) before they are passed
 /// to a method.
 ///
 /// A database needs no change of this crate: implement this trait and
-/// [`Database`](super::Database). Statements that change rows use `RETURNING`.
+/// [`Database`](super::Database). In all statements, `||` concatenates text.
 pub trait SqlDialect: fmt::Debug + Send + Sync + 'static {
     /// Returns the name of the database, such as `PostgreSQL`.
     fn name(&self) -> &'static str;
@@ -81,8 +81,77 @@ pub trait SqlDialect: fmt::Debug + Send + Sync + 'static {
         format!("excluded.{column}")
     }
 
+    /// Returns whether statements that change rows can return them with `RETURNING`. Otherwise, a
+    /// `SELECT` in the same transaction reads them.
+    ///
+    /// The default is `true`.
+    fn has_returning(&self) -> bool {
+        true
+    }
+
+    /// Returns the text before and after a subquery that is part of a statement that changes rows.
+    /// The subquery can read the changed table, and can be the list of `IN` with a `LIMIT`.
+    ///
+    /// By default there is none.
+    fn changing_subquery(&self) -> [&'static str; 2] {
+        ["", ""]
+    }
+
+    /// Returns the text before ` WHERE` of a statement that deletes rows of a table, which is `t` in
+    /// the condition.
+    fn delete_from(&self, table: &str) -> String {
+        format!("DELETE FROM {table} AS t")
+    }
+
     /// Returns the placeholder of the value at this position, counted from 1.
     fn placeholder(&self, place: usize) -> String;
+
+    /// Returns whether a statement can contain a placeholder more than once. Otherwise, its value is
+    /// bound again for each use.
+    ///
+    /// The default is `true`.
+    fn reuses_placeholders(&self) -> bool {
+        true
+    }
+
+    /// Returns the condition that a column has an id. Ids are equal only if all their characters are.
+    ///
+    /// `bind` binds the id, and returns its placeholder. It can be called several times.
+    fn has_id(
+        &self,
+        name: &str,
+        class: ColumnType,
+        sql_type: &str,
+        bind: &mut dyn FnMut() -> String,
+    ) -> String {
+        format!("{name} = {}", self.value(&bind(), class, sql_type))
+    }
+
+    /// Returns the condition that the e-mail address in a text column is one of a number of addresses
+    /// in lower case. The case of the address in the column does not matter.
+    ///
+    /// `bind` binds the address at a position, and returns its placeholder.
+    fn has_address(
+        &self,
+        name: &str,
+        _sql_type: &str,
+        count: usize,
+        bind: &mut dyn FnMut(usize) -> String,
+    ) -> String {
+        let addresses: Vec<String> = (0..count).map(|place| self.text(&bind(place))).collect();
+        format!("lower({name}) IN ({})", addresses.join(", "))
+    }
+
+    /// Returns what an index for [`has_address`](Self::has_address) must start with: the column, or
+    /// an expression of it in the notation of the catalog.
+    fn address_index(&self, column: &str, _sql_type: &str) -> String {
+        format!("lower({column})")
+    }
+
+    /// Converts bound text to the number after `LIMIT` or `OFFSET`.
+    fn limit(&self, placeholder: &str) -> String {
+        self.value(placeholder, ColumnType::Integer(i64::MAX), "bigint")
+    }
 
     /// Converts bound text to text.
     fn text(&self, placeholder: &str) -> String;

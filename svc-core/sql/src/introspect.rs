@@ -322,12 +322,14 @@ fn declared_length(sql_type: &str) -> Option<String> {
     (class(sql_type) == ColumnType::Text).then(|| length.trim().to_owned())
 }
 
-/// Returns the class of a type by its name in either database.
+/// Returns the class of a type by its name in one of the databases.
 fn class(sql_type: &str) -> ColumnType {
     let name = sql_type.to_ascii_lowercase();
     let begins = |words: &[&str]| words.iter().any(|word| name.starts_with(word));
     match name.as_str() {
+        "int1" => ColumnType::Integer(i64::from(i8::MAX)),
         "smallint" => ColumnType::Integer(i64::from(i16::MAX)),
+        "int3" => ColumnType::Integer(8_388_607),
         "integer" => ColumnType::Integer(i64::from(i32::MAX)),
         "text[]" | "character varying[]" => ColumnType::Texts,
         _ if name.ends_with("[]") => ColumnType::Other,

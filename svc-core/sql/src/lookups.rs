@@ -130,7 +130,7 @@ impl ResolvedMapping {
                 let person = LookupKey::Id(Kind::Person, person.clone());
                 self.push_link_condition(&mut sql, link, &[person]);
                 sql.push(" ORDER BY t.").push(&table.order.name);
-                sql.push(" LIMIT ").number(i64::from(*most));
+                sql.push(" LIMIT ").limit(i64::from(*most));
                 if is_locked {
                     sql.push(self.dialect.lock(RowLock::Change));
                 }
@@ -318,7 +318,7 @@ impl ResolvedMapping {
                 self.target_of(sql, link, people, &person);
             }
             sql.push(") LIMIT ")
-                .number(i64::from(most))
+                .limit(i64::from(most))
                 .push(&format!(") c{number})"));
         }
         sql.push(")");

@@ -14,6 +14,7 @@ use svc_core::{
 use super::{
     MappedStore,
     database::{DatabaseError, TextRow},
+    dialect::RowLock,
     lookups::unasked,
     sql::SqlBuilder,
     statement::Statement,
@@ -73,7 +74,7 @@ impl Outbox for MappedStore {
             .push(" FROM svc_dispatches WHERE due <= ");
         sql.number(now.as_micros())
             .push(" ORDER BY due, id LIMIT ")
-            .number(most.into());
+            .limit(most.into());
         let found = self
             .shared
             .database
@@ -91,21 +92,37 @@ impl Outbox for MappedStore {
         }
         // The order is always the same, so that two senders do not block each other.
         ids.sort_unstable();
-        let claim = |id: &i64| {
-            let mut sql = self.sql();
-            sql.push("UPDATE svc_dispatches SET attempts = attempts + 1, due = ")
-                .number(until.as_micros());
+        let entry = |attempts: &str| {
+            let [id, attempts] = ["id", attempts].map(|column| dialect.as_text(column));
+            format!("tenant, body, {id}, {attempts}")
+        };
+        let due = |sql: &mut SqlBuilder, id: i64| {
             sql.push(" WHERE id = ")
-                .number(*id)
+                .number(id)
                 .push(" AND due <= ")
                 .number(now.as_micros());
-            sql.push(" RETURNING tenant, body, ")
-                .push(&dialect.as_text("id"))
-                .push(", ");
-            sql.push(&dialect.as_text("attempts"));
-            sql.finish()
         };
-        let claims = ids.iter().map(claim).chain([self.next_due()]).collect();
+        let claim = |id: &i64| {
+            let mut update = self.sql();
+            update
+                .push("UPDATE svc_dispatches SET attempts = attempts + 1, due = ")
+                .number(until.as_micros());
+            due(&mut update, *id);
+            if dialect.has_returning() {
+                update.push(" RETURNING ").push(&entry("attempts"));
+                return vec![update.finish()];
+            }
+            let mut select = self.sql();
+            select
+                .push("SELECT ")
+                .push(&entry("attempts + 1"))
+                .push(" FROM svc_dispatches t");
+            due(&mut select, *id);
+            select.push(dialect.lock(RowLock::Change));
+            vec![select.finish(), update.finish()]
+        };
+        let claims = ids.iter().flat_map(claim).chain([self.next_due()]);
+        let claims = claims.collect();
         let (transaction, mut given) = self.shared.database.begin(claims).await?;
         transaction.commit(Vec::new()).await?;
         let next = given.pop();

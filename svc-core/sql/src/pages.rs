@@ -54,7 +54,7 @@ impl ResolvedMapping {
         push_order_and_limit(&mut page, table, i64::from(request.page.size));
         if let PageStart::Offset(skipped) = start {
             page.push(" OFFSET ")
-                .number(i64::try_from(skipped).unwrap_or(i64::MAX));
+                .limit(i64::try_from(skipped).unwrap_or(i64::MAX));
         }
         let mut total = SqlBuilder::new(self.dialect, tenant);
         total
@@ -212,7 +212,7 @@ fn push_order_and_limit(sql: &mut SqlBuilder, table: &ResolvedTable, most: i64) 
     sql.push(" ORDER BY t.")
         .push(&table.order.name)
         .push(" LIMIT ")
-        .number(most.saturating_add(1));
+        .limit(most.saturating_add(1));
 }
 
 /// Returns the start of a page.

@@ -275,11 +275,7 @@ impl ResolvedMapping {
         sql.push(" AND ");
         match key {
             LookupKey::Id(_, id) => {
-                sql.push(alias)
-                    .push(".")
-                    .push(&table.id.name)
-                    .push(" = ")
-                    .value(&table.id, id_value(&table.id, id));
+                sql.has_id(alias, &table.id, id_value(&table.id, id));
             }
             LookupKey::Name(kind, name) => match kind
                 .schema()
@@ -319,14 +315,15 @@ impl ResolvedMapping {
                         "{alias}.{} IN (SELECT e.{} FROM {rows} e WHERE ",
                         table.key.name, parent.name
                     );
-                    sql.push(&of);
-                    push_address_condition(sql, "e", column, address);
-                    sql.push(")");
+                    sql.push(&of)
+                        .has_address("e", column, &email_notations(address))
+                        .push(")");
                 }
                 Some(EmailColumns::Own(columns)) => {
+                    let notations = email_notations(address);
                     for (place, column) in columns.into_iter().enumerate() {
-                        sql.push(if place == 0 { "(" } else { " OR " });
-                        push_address_condition(sql, alias, column, address);
+                        sql.push(if place == 0 { "(" } else { " OR " })
+                            .has_address(alias, column, &notations);
                     }
                     sql.push(")");
                 }
@@ -411,7 +408,10 @@ impl ResolvedMapping {
         expression: &str,
         key: &LookupKey,
     ) {
-        sql.push("(SELECT ")
+        let [before, after] = sql.subquery();
+        sql.push("(")
+            .push(before)
+            .push("SELECT ")
             .push(expression)
             .push(" FROM ")
             .push(&table.name)
@@ -420,7 +420,9 @@ impl ResolvedMapping {
         self.named(sql, table, "k", key);
         sql.push(" ORDER BY k.")
             .push(&table.order.name)
-            .push(" LIMIT 1)");
+            .push(" LIMIT 1")
+            .push(after)
+            .push(")");
     }
 }
 
@@ -447,20 +449,6 @@ impl ResolvedLink {
             _ => on,
         }
     }
-}
-
-/// Adds the condition that a column has an e-mail address.
-fn push_address_condition(
-    sql: &mut SqlBuilder,
-    alias: &str,
-    column: &ResolvedColumn,
-    address: &str,
-) {
-    sql.push(&format!("lower({alias}.{}) IN (", column.name));
-    for (place, notation) in email_notations(address).into_iter().enumerate() {
-        sql.push(if place > 0 { ", " } else { "" }).text(notation);
-    }
-    sql.push(")");
 }
 
 /// Returns the column value of an id, or `None` if no row can have this id.

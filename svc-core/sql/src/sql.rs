@@ -20,6 +20,8 @@ pub(super) struct SqlBuilder {
     tenant: String,
     /// The position of the bound tenant.
     bound: Option<usize>,
+    /// Whether the statement changes rows.
+    changes_rows: bool,
 }
 
 impl SqlBuilder {
@@ -31,6 +33,24 @@ impl SqlBuilder {
             values: Vec::new(),
             tenant: tenant.to_owned(),
             bound: None,
+            changes_rows: false,
+        }
+    }
+
+    /// Creates a builder for a statement that changes rows.
+    pub(super) fn changing(dialect: &'static dyn SqlDialect, tenant: &str) -> Self {
+        Self {
+            changes_rows: true,
+            ..Self::new(dialect, tenant)
+        }
+    }
+
+    /// Returns the text before and after each subquery that can read the changed table.
+    pub(super) fn subquery(&self) -> [&'static str; 2] {
+        if self.changes_rows {
+            self.dialect.changing_subquery()
+        } else {
+            ["", ""]
         }
     }
 
@@ -46,7 +66,8 @@ impl SqlBuilder {
 
     /// Adds the tenant as a value of this column.
     pub(super) fn tenant(&mut self, column: Option<&ResolvedColumn>) -> &mut Self {
-        let place = self.bound.unwrap_or_else(|| {
+        let bound = self.bound.filter(|_| self.dialect.reuses_placeholders());
+        let place = bound.unwrap_or_else(|| {
             self.values.push(Some(self.tenant.clone()));
             self.values.len()
         });
@@ -75,6 +96,42 @@ impl SqlBuilder {
             "bigint",
             ColumnType::Integer(i64::MAX),
         )
+    }
+
+    /// Adds the number after `LIMIT` or `OFFSET`.
+    pub(super) fn limit(&mut self, value: i64) -> &mut Self {
+        let placeholder = self.bind(Some(value.to_string()));
+        let sql = self.dialect.limit(&placeholder);
+        self.push(&sql)
+    }
+
+    /// Adds the condition that a column has an id. Without a value, it is not met.
+    pub(super) fn has_id(
+        &mut self,
+        alias: &str,
+        column: &ResolvedColumn,
+        id: Option<String>,
+    ) -> &mut Self {
+        let name = format!("{alias}.{}", column.name);
+        let dialect = self.dialect;
+        let mut bind = || self.bind(id.clone());
+        let sql = dialect.has_id(&name, column.class, &column.sql_type, &mut bind);
+        self.push(&sql)
+    }
+
+    /// Adds the condition that the e-mail address in a column is one of these, which are in lower
+    /// case.
+    pub(super) fn has_address(
+        &mut self,
+        alias: &str,
+        column: &ResolvedColumn,
+        addresses: &[String],
+    ) -> &mut Self {
+        let name = format!("{alias}.{}", column.name);
+        let dialect = self.dialect;
+        let mut bind = |place: usize| self.bind(addresses.get(place).cloned());
+        let sql = dialect.has_address(&name, &column.sql_type, addresses.len(), &mut bind);
+        self.push(&sql)
     }
 
     /// Adds a value of a column, given as text.

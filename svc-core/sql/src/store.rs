@@ -228,8 +228,8 @@ impl MappedStore {
         let wanted =
             initial_lookups_one_per_person(call, &*self.matching, &mapping.one_per_person());
         let mut begin = begin(mapping.dialect, cx.deadline());
-        let turn_at = begin.len();
-        begin.push(lock_tenant(mapping.dialect, tenant, Timestamp::now()));
+        begin.extend(lock_tenant(mapping.dialect, tenant, Timestamp::now()));
+        let turn_at = begin.len().saturating_sub(1);
         if let WriteOperation::Merge(request) = &call.operation {
             let people = [&request.remaining.id, &request.merged.id];
             begin.extend(mapping.lock_people(tenant, people));
@@ -488,10 +488,10 @@ fn begin(dialect: &'static dyn SqlDialect, deadline: Option<Instant>) -> Vec<Sta
         .collect()
 }
 
-/// Waits for the transaction lock of the tenant, and returns the time of the transaction. It is
-/// later than that of every earlier transaction.
-fn lock_tenant(dialect: &'static dyn SqlDialect, tenant: &str, now: Timestamp) -> Statement {
-    let mut sql = SqlBuilder::new(dialect, tenant);
+/// Waits for the transaction lock of the tenant. The last statement returns the time of the
+/// transaction. It is later than that of every earlier transaction.
+fn lock_tenant(dialect: &'static dyn SqlDialect, tenant: &str, now: Timestamp) -> Vec<Statement> {
+    let mut sql = SqlBuilder::changing(dialect, tenant);
     let clock = dialect.as_text("svc_turns.clock");
     sql.push("INSERT INTO svc_turns (tenant, clock) VALUES (")
         .tenant(None)
@@ -503,10 +503,17 @@ fn lock_tenant(dialect: &'static dyn SqlDialect, tenant: &str, now: Timestamp) -
         dialect.proposed("clock")
     );
     sql.push(")")
-        .push(&dialect.upsert("tenant", &[("clock", later)]))
-        .push(" RETURNING ")
-        .push(&clock);
-    sql.finish()
+        .push(&dialect.upsert("tenant", &[("clock", later)]));
+    if dialect.has_returning() {
+        sql.push(" RETURNING ").push(&clock);
+        return vec![sql.finish()];
+    }
+    let mut time = SqlBuilder::new(dialect, tenant);
+    time.push("SELECT ")
+        .push(&clock)
+        .push(" FROM svc_turns WHERE tenant = ")
+        .tenant(None);
+    vec![sql.finish(), time.finish()]
 }
 
 /// Returns the secret that authenticates the cursors in `next` links. It is created once, and is

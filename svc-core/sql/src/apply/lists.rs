@@ -135,16 +135,17 @@ impl StatementBuilder<'_> {
     /// Adds ` WHERE` for the rows at these positions of the record's list.
     fn at_places(&self, sql: &mut SqlBuilder, rows: &ListTable<'_>, places: Range<usize>) {
         let (table, parent, order) = (rows.table, &rows.parent.name, &rows.order.name);
+        let [before, after] = sql.subquery();
         sql.push(&format!(
-            " WHERE {order} IN (SELECT r.{order} FROM {table} r WHERE r.{parent} = "
+            " WHERE {order} IN ({before}SELECT r.{order} FROM {table} r WHERE r.{parent} = "
         ));
         self.record_of(sql, rows);
         let number = |number: usize| i64::try_from(number).unwrap_or(i64::MAX);
         sql.push(&format!(" ORDER BY r.{order} LIMIT "))
-            .number(number(places.len()));
+            .limit(number(places.len()));
         sql.push(" OFFSET ")
-            .number(number(places.start))
-            .push(&format!(") AND {parent} = "));
+            .limit(number(places.start))
+            .push(&format!("{after}) AND {parent} = "));
         self.record_of(sql, rows);
     }
 

@@ -81,7 +81,7 @@ impl<'a> StatementBuilder<'a> {
     }
 
     fn sql(&self) -> SqlBuilder {
-        SqlBuilder::new(self.mapping.dialect, self.tenant)
+        SqlBuilder::changing(self.mapping.dialect, self.tenant)
     }
 
     /// Adds the statements of a change. `known` returns the fields that a record had before.
@@ -402,13 +402,14 @@ impl<'a> StatementBuilder<'a> {
                     return false;
                 };
                 let within = format!("{alias}u");
+                let [before, after] = sql.subquery();
                 let begin = format!(
-                    " AND {alias}.{} IN (SELECT {within}.{} FROM {} {within} WHERE ",
+                    " AND {alias}.{} IN ({before}SELECT {within}.{} FROM {} {within} WHERE ",
                     link.column.name, link.target.name, of.name
                 );
                 sql.push(&begin);
                 let holds = self.of_set(sql, of, &within, inner);
-                sql.push(")");
+                sql.push(after).push(")");
                 holds
             }
         }
@@ -457,9 +458,8 @@ impl<'a> StatementBuilder<'a> {
             }
         }
         let mut sql = self.sql();
-        sql.push("DELETE FROM ")
-            .push(&table.name)
-            .push(" AS t WHERE ");
+        sql.push(&self.mapping.dialect.delete_from(&table.name))
+            .push(" WHERE ");
         self.of_set(&mut sql, table, "t", set);
         self.statements.push(sql.finish());
     }

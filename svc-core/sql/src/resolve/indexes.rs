@@ -124,10 +124,11 @@ impl MappingChecker<'_> {
                 continue;
             };
             let live = self.live.table(name);
-            let Some(live) = live.filter(|live| live.column(&field.column).is_some()) else {
+            let found = live.and_then(|live| Some((live, live.column(&field.column)?)));
+            let Some((live, column)) = found else {
                 continue;
             };
-            let expression = format!("lower({})", field.column);
+            let expression = self.dialect.address_index(&field.column, &column.sql_type);
             let knows_expressions = self.dialect.knows_expressions();
             let is_address =
                 |column: &String| *column == expression || column.is_empty() && !knows_expressions;
