@@ -110,15 +110,15 @@ impl SqlDialect for Postgres {
         CATALOG
     }
 
-    fn next_id(&self, table: &str, column: &str, default: Option<&str>) -> String {
-        match default {
+    fn next_id(&self, table: &str, column: &str, default: Option<&str>) -> Vec<String> {
+        vec![match default {
             Some(default) => format!("SELECT ({default})::text"),
             None => format!(
                 "SELECT nextval(pg_get_serial_sequence({}, {}))::text",
                 literal(table),
                 literal(column)
             ),
-        }
+        }]
     }
 
     fn with_given_ids(&self) -> &'static str {

@@ -108,15 +108,15 @@ impl SqlDialect for Sqlite {
         CATALOG
     }
 
-    fn next_id(&self, table: &str, column: &str, _: Option<&str>) -> String {
+    fn next_id(&self, table: &str, column: &str, _: Option<&str>) -> Vec<String> {
         // A number is not used again after its row is deleted.
         let name = table.replace('\'', "''");
         let last = format!("coalesce((SELECT max({column}) FROM {table}), 0)");
-        format!(
+        vec![format!(
             "INSERT INTO svc_numbers (name, last) VALUES ('{name}', {last} + 1) \
              ON CONFLICT (name) DO UPDATE SET last = max(svc_numbers.last, {last}) + 1 \
              RETURNING CAST(last AS TEXT)"
-        )
+        )]
     }
 
     fn library_tables(&self) -> &'static [&'static str] {

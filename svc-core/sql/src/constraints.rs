@@ -23,6 +23,17 @@ impl ResolvedTable {
             &mut Vec::new(),
             &mut narrowing,
         );
+        // A new row gets the constant of a column without a value.
+        let has_constant = |stored: &StoredColumn| {
+            let mut constants = self.constants.iter();
+            constants.any(|(column, _)| *column == stored.column)
+        };
+        for member in &self.members {
+            if member.columns().any(has_constant) {
+                let mut others = member.columns().filter(|stored| !has_constant(stored));
+                narrowing.entry(&names(member)).required = others.any(is_required);
+            }
+        }
         for (path, value) in &self.defaults {
             let narrow = narrowing.entry(path);
             (narrow.default, narrow.required) = (Some(value.clone()), false);
@@ -59,7 +70,9 @@ fn of_members(
                 FieldStorage::Entries(entries) => {
                     if let Some(inner) = field.ty.object() {
                         let of_list = of_columns(entries, inner);
-                        narrowing.entry(path).members.merge(of_list);
+                        let narrow = narrowing.entry(path);
+                        narrow.members.merge(of_list);
+                        narrow.required = member.columns().any(is_required);
                     }
                 }
                 FieldStorage::Constant(_) => {}
@@ -102,6 +115,11 @@ fn of_columns(entries: &[Vec<ResolvedField>], schema: &'static ObjectSchema) -> 
         let mut of_entry = Constraints::default();
         of_members(members, schema, &mut Vec::new(), &mut of_entry);
         all.merge(of_entry);
+    }
+    // The other entries do not have the column.
+    for member in entries.iter().flatten() {
+        let narrow = all.entry(&names(member));
+        (narrow.required, narrow.default) = (false, None);
     }
     for field in schema.fields {
         let of_field = |member: &&ResolvedField| {
@@ -149,7 +167,7 @@ fn narrow(member: &ResolvedField, stored: &StoredColumn, narrow: &mut Constraint
     {
         narrow.default = None;
     }
-    narrow.required = !column.nullable && !column.has_default;
+    narrow.required = is_required(stored);
     narrow.read_only = column.is_generated;
     let values = conversion.values();
     if !values.is_empty() {
@@ -183,6 +201,12 @@ fn narrow(member: &ResolvedField, stored: &StoredColumn, narrow: &mut Constraint
         }
         _ => {}
     }
+}
+
+/// Returns whether a column needs a value, and has no default.
+fn is_required(stored: &StoredColumn) -> bool {
+    let column = &stored.column;
+    !column.nullable && !column.has_default
 }
 
 /// Returns whether the specification allows a value.

@@ -219,9 +219,9 @@ pub trait SqlDialect: fmt::Debug + Send + Sync + 'static {
     /// A foreign key has a row for each of its columns.
     fn catalog(&self) -> [&'static str; 4];
 
-    /// Returns the statement that draws the next number of a column with numbered ids, in one row with one
-    /// column of text. `default` is the default of the column.
-    fn next_id(&self, table: &str, column: &str, default: Option<&str>) -> String;
+    /// Returns the statements that draw the next number of a column with numbered ids. The last one
+    /// returns it in one row with one column of text. `default` is the default of the column.
+    fn next_id(&self, table: &str, column: &str, default: Option<&str>) -> Vec<String>;
 
     /// Returns the clause between the columns of a new row and `VALUES` with which a column accepts a
     /// [number](Self::next_id) that it usually generates.

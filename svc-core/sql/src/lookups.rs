@@ -270,26 +270,28 @@ impl ResolvedMapping {
         };
         let table = self.of(Kind::Person).filter(|table| table.is_restored)?;
         let deleted = table.deleted.as_ref()?;
-        let mut sql = SqlBuilder::new(self.dialect, tenant);
+        let mut sql = SqlBuilder::changing(self.dialect, tenant);
         sql.push("UPDATE ").push(&table.name).push(" AS t SET ");
         sql.push(&deleted.column.name).push(" = ");
         match &deleted.restored {
             Some(value) => _ = sql.value(&deleted.column, Some(value.clone())),
             None => _ = sql.push("NULL"),
         }
+        let [before, after] = sql.subquery();
+        let (key_column, order) = (&table.key.name, &table.order.name);
         sql.push(&format!(
-            " WHERE t.{} = (SELECT k.{0} FROM {} k WHERE ",
-            table.key.name, table.name
+            " WHERE t.{key_column} IN ({before}SELECT k.{key_column} FROM {} k WHERE ",
+            table.name
         ));
         self.push_deleted_condition(&mut sql, table, "k");
         self.named(&mut sql, table, "k", key);
         sql.push(&format!(
-            " ORDER BY k.{} LIMIT 1) AND NOT EXISTS (SELECT 1 FROM {} o WHERE ",
-            table.order.name, table.name
+            " AND NOT EXISTS (SELECT 1 FROM {} o WHERE ",
+            table.name
         ));
         self.push_record_condition(&mut sql, table, "o");
         self.named(&mut sql, table, "o", key);
-        sql.push(")");
+        sql.push(&format!(") ORDER BY k.{order} LIMIT 1{after})"));
         Some(sql.finish())
     }
 

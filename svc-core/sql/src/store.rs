@@ -234,6 +234,7 @@ impl MappedStore {
             let people = [&request.remaining.id, &request.merged.id];
             begin.extend(mapping.lock_people(tenant, people));
         }
+        let restores_at = begin.len();
         if let WriteOperation::Helper(_) = &call.operation {
             let keys = wanted.iter().filter_map(|lookup| match lookup {
                 Lookup::Find(key) | Lookup::Record(key) => Some(key),
@@ -241,6 +242,7 @@ impl MappedStore {
             });
             begin.extend(keys.filter_map(|key| mapping.restore_statement(tenant, key)));
         }
+        let may_restore = begin.len() > restores_at;
         let lookups_at = begin.len();
         let (asked, statements) = self.lookup_statements(tenant, &wanted, true);
         begin.extend(statements);
@@ -270,7 +272,11 @@ impl MappedStore {
             changes, outcome, ..
         } = match decided {
             Ok(decision) if decision.changes.is_empty() => {
-                transaction.rollback().await;
+                if may_restore {
+                    transaction.commit(Vec::new()).await?;
+                } else {
+                    transaction.rollback().await;
+                }
                 return Ok(decision.outcome);
             }
             Ok(decision) => decision,
@@ -398,22 +404,26 @@ impl MappedRunner<'_> {
             }
             _ => None,
         });
-        let (statements, made): (Vec<Statement>, Vec<&Id>) = numbered
-            .map(|(table, id)| {
-                let (name, column) = (&table.name, &table.id);
-                let default = column.default_sql.as_deref();
-                let text = mapping.dialect.next_id(name, &column.raw, default);
-                (Statement::new(text, Vec::new()), id)
-            })
-            .unzip();
+        let (mut statements, mut made) = (Vec::new(), Vec::new());
+        for (table, id) in numbered {
+            let default = table.id.default_sql.as_deref();
+            let texts = mapping.dialect.next_id(&table.name, &table.id.raw, default);
+            statements.extend(
+                texts
+                    .into_iter()
+                    .map(|text| Statement::new(text, Vec::new())),
+            );
+            made.push((id, statements.len()));
+        }
         if statements.is_empty() {
             return Ok(decision);
         }
         let numbers = transaction.execute(statements).await?;
-        for (made, rows) in made.into_iter().zip(&numbers) {
-            let number = rows.first().and_then(|row| row.first()?.as_deref());
+        for (id, end) in made {
+            let rows = end.checked_sub(1).and_then(|last| numbers.get(last));
+            let number = rows.and_then(|rows| rows.first()?.first()?.as_deref());
             self.ids
-                .replace(made, number.and_then(Id::new).ok_or_else(unasked)?);
+                .replace(id, number.and_then(Id::new).ok_or_else(unasked)?);
         }
         Ok(run_rules(self).await??)
     }

@@ -538,7 +538,9 @@ fn slug(fields: &Object, id: &Id, longest: Option<u32>) -> String {
     let texts = ["title", "name"].map(|name| fields.get(name).and_then(Json::as_str));
     let mut text = texts.into_iter().flatten();
     let text = text.find(|text| !text.is_empty()).unwrap_or_default();
-    let words = text.split(|one: char| !one.is_alphanumeric()).map(plain_name);
+    let words = text
+        .split(|one: char| !one.is_alphanumeric())
+        .map(plain_name);
     let longest = longest.and_then(|longest| usize::try_from(longest).ok());
     let room = longest.unwrap_or(MAX_SLUG).min(MAX_SLUG);
     let mut room = room.saturating_sub(id.as_str().len().saturating_add(1));

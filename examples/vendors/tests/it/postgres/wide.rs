@@ -54,3 +54,237 @@ async fn the_suite_finds_nothing_wrong() -> TestResult {
     assert_eq!(report.exit_code(), 0, "{report}");
     Ok(())
 }
+
+async fn read(service: &SvcService, path: &str) -> TestResult<Value> {
+    let (status, json) = call(service.clone(), "GET", path, None).await?;
+    assert_eq!(status, StatusCode::OK, "{path}: {json}");
+    Ok(json)
+}
+
+/// Returns the row of a supporter as JSON.
+fn row(server: &Server, schema: &str, id: u32) -> TestResult<Value> {
+    let sql = format!("SELECT to_jsonb(s) FROM {schema}.supporters s WHERE id = {id}");
+    Ok(serde_json::from_str(server.psql(&sql).trim())?)
+}
+
+/// A row is read as a person, whatever the program has written into its columns.
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs PostgreSQL: .ci/postgres"]
+async fn rows_are_read_as_they_are() -> TestResult {
+    let server = support::server();
+    let service = service(server, &schema(server)).await?;
+    let people = read(&service, "people?per_page=1").await?;
+    assert_eq!(people["total_records"], 570, "30 of 600 are deleted");
+    let members = |person: Value| {
+        let names = [
+            "given_name",
+            "family_name",
+            "email_addresses",
+            "phone_numbers",
+            "postal_addresses",
+            "languages_spoken",
+            "custom_fields",
+        ];
+        let known = names.into_iter().filter(|name| !person[*name].is_null());
+        known
+            .map(|name| (name.to_owned(), person[name].clone()))
+            .collect::<serde_json::Map<_, _>>()
+    };
+    let expected = [
+        (
+            24,
+            json!({
+                "given_name": "First 24", "family_name": "LAST 24",
+                "email_addresses": [
+                    { "primary": true, "address": "person.24@example.org", "status": "subscribed" },
+                    { "address": "other.24@example.org" },
+                ],
+                "phone_numbers": [
+                    { "number": "14155550124", "number_type": "Mobile" },
+                    { "number": "12025550124", "number_type": "Home" },
+                ],
+                "postal_addresses": [{
+                    "address_lines": ["24 Main Street"], "locality": "Albany", "postal_code": "12207",
+                }],
+                "custom_fields": { "shirt_size": "M" },
+            }),
+        ),
+        (
+            // One text for two lines, a state in capitals, and a name that is an empty text.
+            361,
+            json!({
+                "family_name": "LAST 361",
+                "email_addresses": [
+                    { "primary": true, "address": "Person.361@Example.ORG", "status": "unsubscribed" },
+                ],
+                "phone_numbers": [{ "number": "14155550161", "number_type": "Mobile" }],
+                "postal_addresses": [{
+                    "address_lines": ["361 Oak Avenue", "Apt 1"], "locality": "OAKLAND", "region": "CA",
+                }],
+            }),
+        ),
+        (
+            // The second address only, and a code in place of a name.
+            42,
+            json!({
+                "given_name": "First 42",
+                "email_addresses": [{ "address": "other.42@example.org" }],
+                "phone_numbers": [{ "number": "12025550142", "number_type": "Home" }],
+                "postal_addresses": [{
+                    "address_lines": ["42 Main Street"], "locality": "Albany", "region": "TX", "postal_code": "12207",
+                }],
+            }),
+        ),
+    ];
+    for (id, expected) in expected {
+        let person = read(&service, &format!("people/{id}")).await?;
+        assert_eq!(Value::Object(members(person)), expected, "{id}");
+    }
+    let shared = read(
+        &service,
+        "people?filter=email_address%20eq%20'SHARED@example.org'&per_page=1",
+    )
+    .await?;
+    assert_eq!(shared["total_records"], 60);
+    let (status, _) = call(service.clone(), "GET", "people/20", None).await?;
+    assert_eq!(status, StatusCode::NOT_FOUND, "deleted");
+    let donations = read(&service, "people/10/donations").await?;
+    assert_eq!(
+        donations["_embedded"]["svc:donations"][0]["amount"],
+        json!(5.10)
+    );
+    let pages = read(&service, "fundraising_pages").await?;
+    assert_eq!(pages["total_records"], 1, "one of two is not active");
+    Ok(())
+}
+
+/// A change writes the columns of what has changed, and no others.
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs PostgreSQL: .ci/postgres"]
+async fn a_change_writes_what_has_changed() -> TestResult {
+    let server = support::server();
+    let schema = schema(server);
+    let service = service(server, &schema).await?;
+    let before = row(server, &schema, 24)?;
+    let change = json!({
+        "family_name": "Lovelace",
+        "phone_numbers": [
+            { "number": "14155550124", "number_type": "Mobile" },
+            { "number": "12025550199", "number_type": "Home" },
+        ],
+    });
+    let (status, json) = call(service.clone(), "PUT", "people/24", Some(change)).await?;
+    assert_eq!(status, StatusCode::OK, "{json}");
+    let after = row(server, &schema, 24)?;
+    let changed: Vec<(&str, &Value)> = after
+        .as_object()
+        .into_iter()
+        .flatten()
+        .filter(|(name, value)| before[name.as_str()] != **value && *name != "updated_at")
+        .map(|(name, value)| (name.as_str(), value))
+        .collect();
+    assert_eq!(
+        changed,
+        [
+            ("full_name", &json!("First 24 Lovelace")),
+            ("last_name", &json!("Lovelace")),
+            ("phone_home", &json!("+12025550199")),
+        ]
+    );
+    let change = json!({ "email_addresses": [
+        { "address": "other.24@example.org", "primary": true, "status": "unsubscribed" },
+        { "address": "person.24@example.org" },
+    ] });
+    let (status, json) = call(service.clone(), "PUT", "people/24", Some(change)).await?;
+    assert_eq!(status, StatusCode::OK, "{json}");
+    let after = row(server, &schema, 24)?;
+    assert_eq!(
+        [&after["email"], &after["email2"], &after["opt_in"]],
+        [
+            &json!("other.24@example.org"),
+            &json!("person.24@example.org"),
+            &json!(false)
+        ]
+    );
+    let none = json!({ "email_addresses": [], "postal_addresses": [] });
+    let (status, json) = call(service, "PUT", "people/24", Some(none)).await?;
+    assert_eq!(status, StatusCode::OK, "{json}");
+    let after = row(server, &schema, 24)?;
+    for name in ["email", "email2", "street", "city", "state", "zip"] {
+        assert!(after[name].is_null(), "{name}: {after}");
+    }
+    Ok(())
+}
+
+/// UND-26: a deleted row remains, and a sign-up restores it.
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs PostgreSQL: .ci/postgres"]
+async fn a_deleted_person_can_return() -> TestResult {
+    let server = support::server();
+    let schema = schema(server);
+    let service = service(server, &schema).await?;
+    let before = row(server, &schema, 24)?;
+    let (status, _) = call(service.clone(), "DELETE", "people/24", None).await?;
+    assert_eq!(status, StatusCode::NO_CONTENT);
+    let (status, _) = call(service.clone(), "GET", "people/24", None).await?;
+    assert_eq!(status, StatusCode::NOT_FOUND);
+    let deleted = row(server, &schema, 24)?;
+    assert!(!deleted["deleted_at"].is_null());
+    assert_eq!(deleted["email"], before["email"], "the row remains");
+    let signatures = read(&service, "petitions/1/signatures?per_page=100").await?;
+    let links = signatures.to_string().matches("people/24\"").count();
+    assert_eq!(links, 0, "no link to a deleted person");
+    // Another person has this address, so nobody returns.
+    let sign_up =
+        |address: &str| json!({ "person": { "email_addresses": [{ "address": address }] } });
+    let shared = Some(sign_up("shared@example.org"));
+    let (status, json) = call(service.clone(), "POST", "people/person_signup", shared).await?;
+    assert_eq!(status, StatusCode::OK, "{json}");
+    let gone = server.psql(&format!(
+        "SELECT count(*) FROM {schema}.supporters WHERE deleted_at IS NOT NULL"
+    ));
+    assert_eq!(gone.trim(), "31");
+    let again = Some(sign_up("OTHER.24@example.org"));
+    let (status, json) = call(service.clone(), "POST", "people/person_signup", again).await?;
+    assert_eq!(status, StatusCode::OK, "{json}");
+    let path = json["_links"]["self"]["href"].as_str().unwrap_or_default();
+    assert!(path.ends_with("people/24"), "HLP-04: {json}");
+    assert!(row(server, &schema, 24)?["deleted_at"].is_null());
+    Ok(())
+}
+
+/// HLP-04: equal sign-ups at once are one row.
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs PostgreSQL: .ci/postgres"]
+async fn equal_sign_ups_at_once_are_one_row() -> TestResult {
+    let server = support::server();
+    let schema = schema(server);
+    let service = service(server, &schema).await?;
+    let body = json!({
+        "person": {
+            "given_name": "Grace",
+            "email_addresses": [{ "address": "grace@example.org", "status": "subscribed" }],
+            "phone_numbers": [{ "number": "12025550142" }],
+        },
+        "comments": "Yes",
+    });
+    let calls: Vec<_> = (0..20)
+        .map(|_| {
+            let path = "petitions/1/record_signature_helper";
+            tokio::spawn(call(service.clone(), "POST", path, Some(body.clone())))
+        })
+        .collect();
+    for call in calls {
+        let (status, json) = call.await??;
+        assert_eq!(status, StatusCode::OK, "{json}");
+    }
+    let rows = server.psql(&format!(
+        "SELECT count(*), bool_and(opt_in), max(phone_mobile) FROM {schema}.supporters WHERE lower(email) = 'grace@example.org'
+         UNION ALL SELECT count(*), NULL, max(comment) FROM {schema}.petition_signatures WHERE comment = 'Yes'"
+    ));
+    assert_eq!(
+        rows.split_whitespace().collect::<Vec<_>>(),
+        ["1|t|+12025550142", "1||Yes"]
+    );
+    Ok(())
+}
