@@ -210,7 +210,7 @@ const CATALOG: [&str; 4] = [
      CASE WHEN t.typname IN ('varchar', 'bpchar') AND a.atttypmod > 4 THEN (a.atttypmod - 4)::text END, \
      CASE WHEN t.typtype = 'e' THEN (SELECT json_agg(e.enumlabel ORDER BY e.enumsortorder)::text FROM pg_enum e \
      WHERE e.enumtypid = t.oid) END, pg_get_expr(d.adbin, d.adrelid), \
-     (a.attgenerated <> '')::text FROM json_array_elements_text($1::text::json) n(value) JOIN pg_class c ON c.oid = to_regclass(n.value) \
+     (a.attgenerated <> '')::text, (c.relkind = 'v')::text FROM json_array_elements_text($1::text::json) n(value) JOIN pg_class c ON c.oid = to_regclass(n.value) \
      JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped \
      JOIN pg_type t ON t.oid = a.atttypid LEFT JOIN pg_attrdef d ON d.adrelid = c.oid AND d.adnum = a.attnum \
      ORDER BY n.value, a.attnum",

@@ -197,7 +197,9 @@ const OWN_TABLES: [&str; 11] = [
 const CATALOG: [&str; 4] = [
     "SELECT n.value, p.name, p.type, NULL, CAST(p.\"notnull\" = 0 AND p.pk = 0 AS TEXT), \
      CAST(p.dflt_value IS NOT NULL OR (p.pk = 1 AND upper(p.type) = 'INTEGER') AS TEXT), NULL, NULL, p.dflt_value, \
-     CAST(p.hidden IN (2, 3) AS TEXT) FROM json_each(?1) n JOIN pragma_table_xinfo(replace(n.value, '\"', '')) p ORDER BY n.value, p.cid",
+     CAST(p.hidden IN (2, 3) AS TEXT), \
+     CAST(EXISTS (SELECT 1 FROM sqlite_master v WHERE v.type = 'view' AND v.name = replace(n.value, '\"', '') COLLATE NOCASE) \
+     AS TEXT) FROM json_each(?1) n JOIN pragma_table_xinfo(replace(n.value, '\"', '')) p ORDER BY n.value, p.cid",
     "SELECT n.value, (SELECT json_group_array(coalesce(i.name, '')) FROM pragma_index_info(l.name) i), \
      CAST(l.\"unique\" AS TEXT), CAST(l.origin = 'pk' AS TEXT), CAST(l.partial = 0 AS TEXT) \
      FROM json_each(?1) n JOIN pragma_index_list(replace(n.value, '\"', '')) l \

@@ -211,7 +211,7 @@ pub trait SqlDialect: fmt::Debug + Send + Sync + 'static {
     ///
     /// | Statement | Columns |
     /// |---|---|
-    /// | columns | table, name, type, base type, nullable, has a default, length, labels as a JSON array, default, generated from other columns |
+    /// | columns | table, name, type, base type, nullable, has a default, length, labels as a JSON array, default, generated from other columns, column of a view |
     /// | indexes | table, columns as a JSON array, unique, primary key, whole |
     /// | checks | table, column, condition |
     /// | foreign keys | table that the key refers to, text that identifies the key, quoted name of the table of the key if it is in the array, its name without quotes, column, column that it refers to (none for the primary key) |

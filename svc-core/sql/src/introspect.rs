@@ -69,6 +69,7 @@ pub(super) struct DatabaseTable {
     pub(super) indexes: Vec<DatabaseIndex>,
     /// The foreign keys that refer to this table.
     pub(super) referenced_by: Vec<ForeignKey>,
+    pub(super) is_view: bool,
 }
 
 impl DatabaseTable {
@@ -144,28 +145,26 @@ impl DatabaseTables {
             };
             let base = text(3).unwrap_or_else(|| sql_type.clone());
             let labels = text(7).map(|labels| texts(&labels));
-            live.by_name
-                .entry(table)
-                .or_default()
-                .columns
-                .push(DatabaseColumn {
-                    name,
-                    class: if labels.is_some() {
-                        ColumnType::Text
-                    } else {
-                        class(&base)
-                    },
-                    longest: text(6)
-                        .or_else(|| declared_length(&sql_type))
-                        .and_then(|it| it.parse().ok()),
-                    sql_type,
-                    nullable: is(4),
-                    has_default: is(5),
-                    default: text(8).as_deref().and_then(constant),
-                    default_sql: text(8),
-                    is_generated: is(9),
-                    values: labels,
-                });
+            let found = live.by_name.entry(table).or_default();
+            found.is_view = is(10);
+            found.columns.push(DatabaseColumn {
+                name,
+                class: if labels.is_some() {
+                    ColumnType::Text
+                } else {
+                    class(&base)
+                },
+                longest: text(6)
+                    .or_else(|| declared_length(&sql_type))
+                    .and_then(|it| it.parse().ok()),
+                sql_type,
+                nullable: is(4),
+                has_default: is(5),
+                default: text(8).as_deref().and_then(constant),
+                default_sql: text(8),
+                is_generated: is(9),
+                values: labels,
+            });
         }
         for row in indexes {
             let text = |place: usize| row.get(place).cloned().flatten();

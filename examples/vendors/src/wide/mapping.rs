@@ -9,6 +9,10 @@ pub fn mapping() -> Mapping {
     let entry = EntryMapping::new;
     let number = |column| entry().field("number", Column::new(column).phone("US"));
     let consent = Column::new("opt_in").flag("subscribed", "unsubscribed");
+    let address = |column| {
+        let address = entry().field("address", column);
+        address.field("status", consent.clone())
+    };
     let people = TableMapping::new(Kind::Person, "supporters")
         .tenant("organisation_id")
         .field("given_name", "first_name")
@@ -18,11 +22,8 @@ pub fn mapping() -> Mapping {
         .entries(
             "email_addresses",
             [
-                entry()
-                    .field("address", "email")
-                    .field("status", consent)
-                    .constant("primary", "true"),
-                entry().field("address", "email2"),
+                address("email").constant("primary", "true"),
+                address("email2"),
             ],
         )
         .entries(

@@ -141,7 +141,7 @@ impl<'m> EntryList<'m> {
         };
         let each: Vec<String> = self.columns.iter().map(constants).collect();
         let text = format!(
-            "{{property}} can have at most {} entries on this server: {}. Send fewer entries.",
+            "{{property}} has an entry that this server cannot store. It stores at most {}: {}.",
             each.len(),
             each.join(", ")
         );
@@ -155,30 +155,50 @@ impl<'m> EntryList<'m> {
         now: &[(usize, &Object)],
         before: &[(usize, &Object)],
     ) -> Vec<(&'m ResolvedColumn, Option<String>)> {
-        let entry = |list: &[(usize, &'_ Object)], place: usize| {
-            let mut entries = list.iter().filter(|(at, _)| *at == place);
-            entries.next().map(|(_, entry)| (*entry).clone())
-        };
         let mut changed = Vec::new();
+        let mut shared: Vec<&ResolvedColumn> = Vec::new();
         for (place, members) in self.columns.iter().enumerate() {
-            let (now, before) = (entry(now, place), entry(before, place));
+            let is_here = |(at, _): &&(usize, &Object)| *at == place;
+            let here = now.iter().filter(is_here).map(|(_, entry)| *entry);
+            let was_here = before.iter().filter(is_here).map(|(_, entry)| *entry);
+            let (here, was_here) = (here.last(), was_here.last());
             for member in members {
-                let FieldStorage::Column(StoredColumn { column, conversion }) = &member.stored
-                else {
+                let FieldStorage::Column(stored) = &member.stored else {
                     continue;
                 };
-                // What applies to the person remains without the entry.
-                if now.is_none() && !conversion.values().is_empty() {
-                    continue;
-                }
-                let value = now.as_ref().and_then(|entry| at(entry, member));
-                let known = before.as_ref().and_then(|entry| at(entry, member));
-                if value != known {
-                    changed.extend(member.columns().map(|it| (column, it.text(dialect, value))));
+                let StoredColumn { column, conversion } = stored;
+                let (value, known) = if self.is_shared(column) {
+                    if shared.contains(&column) {
+                        continue;
+                    }
+                    shared.push(column);
+                    let known = before.iter().find_map(|(_, entry)| at(entry, member));
+                    let mut values = now.iter().filter_map(|(_, entry)| at(entry, member));
+                    // A value that is new is meant for all entries.
+                    let new = values.clone().find(|value| Some(*value) != known);
+                    (new.or_else(|| values.next()), known)
+                } else {
+                    let value = here.and_then(|entry| at(entry, member));
+                    (value, was_here.and_then(|entry| at(entry, member)))
+                };
+                // What is true of the person remains without the entry.
+                let remains = value.is_none() && here.is_none() && !conversion.values().is_empty();
+                if value != known && !remains {
+                    changed.push((column, stored.text(dialect, value)));
                 }
             }
         }
         changed
+    }
+
+    /// Returns whether several entries have a column.
+    fn is_shared(&self, column: &ResolvedColumn) -> bool {
+        let columns = self
+            .columns
+            .iter()
+            .flatten()
+            .flat_map(ResolvedField::columns);
+        columns.filter(|stored| stored.column == *column).count() > 1
     }
 }
 

@@ -69,7 +69,7 @@ impl MappingChecker<'_> {
         let Some(live) = self.live.table(&table.name) else {
             return;
         };
-        if table.is_view {
+        if table.is_view || live.is_view {
             return;
         }
         let (name, kind) = (&table.name, table.kind);

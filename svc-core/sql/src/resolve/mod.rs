@@ -13,8 +13,8 @@ use super::{
     introspect::{DatabaseColumn, DatabaseTable, DatabaseTables},
     mapping::{DeletionMark, LinkMapping, Mapping, TableMapping, TenantSource as Named},
     resolved_mapping::{
-        ResolvedColumn, ResolvedDeletion, ResolvedField, ResolvedLink, ResolvedMapping,
-        ResolvedTable, RowTenant, TenantTable,
+        FieldStorage, ResolvedColumn, ResolvedDeletion, ResolvedField, ResolvedLink,
+        ResolvedMapping, ResolvedTable, RowTenant, TenantTable,
     },
 };
 
@@ -196,6 +196,13 @@ impl<'a> MappingChecker<'a> {
         let live = self.live_table(&table.name)?;
         let schema = table.kind.schema();
         let before = self.problems.len();
+        if live.is_view && !table.is_view {
+            self.wrong(format!(
+                "`{}` is a view: declare this with `.view()`, and name its columns with `.key(...)` and `.order_column(...)`",
+                table.name
+            ));
+            return None;
+        }
         let moment = self.dialect.date_column();
         let key = match &table.key {
             Some(name) => self.column(&table.name, live, name, "bigint"),
@@ -525,16 +532,26 @@ impl<'a> MappingChecker<'a> {
         })
     }
 
-    /// Reports a column that two members would write.
+    /// Reports a column that two members would write. The entries of a list can share the column of a
+    /// member.
     fn mapped_twice(&mut self, table: &TableMapping, members: &[ResolvedField]) {
-        let mut seen: Vec<&str> = Vec::new();
-        let mut twice: Vec<String> = Vec::new();
-        for stored in members.iter().flat_map(ResolvedField::columns) {
-            let name = stored.column.raw.as_str();
-            if seen.contains(&name) {
-                twice.push(name.to_owned());
+        let mut seen: Vec<(&str, (Vec<usize>, Vec<usize>))> = Vec::new();
+        let mut twice: Vec<&str> = Vec::new();
+        for member in members {
+            let inner = match &member.stored {
+                FieldStorage::Entries(entries) => entries.iter().flatten().collect(),
+                _ => vec![member],
+            };
+            for field in inner {
+                let at = (member.places.clone(), field.places.clone());
+                for stored in field.columns() {
+                    let name = stored.column.raw.as_str();
+                    if seen.iter().any(|(known, of)| *known == name && *of != at) {
+                        twice.push(name);
+                    }
+                    seen.push((name, at.clone()));
+                }
             }
-            seen.push(name);
         }
         for name in twice {
             self.wrong(format!(
@@ -570,7 +587,7 @@ impl<'a> MappingChecker<'a> {
             return container.map(RowTenant::Container);
         };
         let column = self.column(&table.name, live, column, "bigint NOT NULL")?;
-        if column.nullable {
+        if column.nullable && !table.is_view {
             let fix = self.not_null(&table.name, &column.raw);
             self.wrong(format!(
                 "the tenant of the rows of `{}` can be NULL: {fix}",

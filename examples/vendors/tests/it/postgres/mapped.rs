@@ -346,11 +346,12 @@ async fn count_round_trips(way: &Proxy) -> TestResult {
 }
 
 /// Changes that make the tables incompatible with the mapping, one by one.
-const WRONG: [&str; 14] = [
+const WRONG: [&str; 15] = [
     "ALTER TABLE contacts RENAME first_name TO firstname",
     "ALTER TABLE events DROP COLUMN org_id",
     "ALTER TABLE contact_groups DROP COLUMN svc_order",
-    "ALTER TABLE events DROP COLUMN public_id, ADD COLUMN public_id bigserial UNIQUE",
+    "ALTER TABLE events DROP COLUMN public_id, ADD COLUMN public_id numeric UNIQUE",
+    "ALTER TABLE events DROP COLUMN public_id, ADD COLUMN public_id bigint UNIQUE",
     "ALTER TABLE events DROP CONSTRAINT events_public_id_key",
     "ALTER TABLE events ALTER seats TYPE text",
     "DELETE FROM events; ALTER TABLE events ADD COLUMN room text NOT NULL",

@@ -5,8 +5,11 @@ use std::{sync::Arc, time::Duration};
 use http::StatusCode;
 use serde_json::{Value, json};
 use svc_conformance::{InProcess, Intensity, Keys, Suite};
+use svc_core::model::Kind;
 use svc_postgres::{PostgresDatabase, PostgresOptions};
-use svc_sql::{Database, MappedStore};
+use svc_sql::{
+    Column, Database, EntryMapping, ListMapping, MappedStore, Mapping, TableMapping, TenantMapping,
+};
 use svc_tower::SvcService;
 use svc_vendor_examples::wide::{INDEXES, ROWS, TABLES, interface};
 
@@ -97,7 +100,7 @@ async fn rows_are_read_as_they_are() -> TestResult {
                 "given_name": "First 24", "family_name": "LAST 24",
                 "email_addresses": [
                     { "primary": true, "address": "person.24@example.org", "status": "subscribed" },
-                    { "address": "other.24@example.org" },
+                    { "address": "other.24@example.org", "status": "subscribed" },
                 ],
                 "phone_numbers": [
                     { "number": "14155550124", "number_type": "Mobile" },
@@ -128,7 +131,7 @@ async fn rows_are_read_as_they_are() -> TestResult {
             42,
             json!({
                 "given_name": "First 42",
-                "email_addresses": [{ "address": "other.42@example.org" }],
+                "email_addresses": [{ "address": "other.42@example.org", "status": "subscribed" }],
                 "phone_numbers": [{ "number": "12025550142", "number_type": "Home" }],
                 "postal_addresses": [{
                     "address_lines": ["42 Main Street"], "locality": "Albany", "region": "TX", "postal_code": "12207",
@@ -285,6 +288,139 @@ async fn equal_sign_ups_at_once_are_one_row() -> TestResult {
     assert_eq!(
         rows.split_whitespace().collect::<Vec<_>>(),
         ["1|t|+12025550142", "1||Yes"]
+    );
+    Ok(())
+}
+
+/// Each mapping that does not fit the tables has its message.
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs PostgreSQL: .ci/postgres"]
+async fn a_wrong_mapping_is_told_what_mends_it() -> TestResult {
+    let server = support::server();
+    let schema = schema(server);
+    server.psql(&format!(
+        "SET search_path = {schema}; CREATE VIEW members AS SELECT * FROM supporters WHERE last_name IS NOT NULL"
+    ));
+    let url = format!("{}?options=-csearch_path%3D{schema}", server.url());
+    let options = PostgresOptions::new(&url)?.busy_timeout(Duration::from_secs(60));
+    let database: Arc<dyn Database> = Arc::new(PostgresDatabase::new(&options));
+    MappedStore::create_library_tables(&database).await?;
+    let people = || {
+        TableMapping::new(Kind::Person, "supporters")
+            .tenant("organisation_id")
+            .insert_constant("opt_in", "false")
+    };
+    let pages = || {
+        TableMapping::new(Kind::FundraisingPage, "donation_pages")
+            .tenant("organisation_id")
+            .slug("slug")
+    };
+    let donations = || {
+        TableMapping::new(Kind::Donation, "donations")
+            .tenant("organisation_id")
+            .link_by("fundraising_page", "page_slug", "slug")
+            .link("person", "supporter_id")
+            .field("amount", Column::new("amount_cents").scaled(2))
+    };
+    let entry = || EntryMapping::new().field("address", "email");
+    let rows = ListMapping::new("supporters", "id").field("address", "email");
+    let view = TableMapping::new(Kind::Person, "members").tenant("organisation_id");
+    let wrong: [(&str, Vec<TableMapping>); 14] = [
+        (
+            "a list in rows of its own table",
+            vec![people().list("email_addresses", rows)],
+        ),
+        (
+            "amounts in cents",
+            vec![
+                people(),
+                pages(),
+                donations().field("credited_amount", "amount_cents"),
+            ],
+        ),
+        (
+            "a status in a boolean column",
+            vec![people().field("gender", "opt_in")],
+        ),
+        (
+            "other values for true and false",
+            vec![people().field("gender", Column::new("opt_in").flag("Female", "Yes"))],
+        ),
+        (
+            "an amount in a text column",
+            vec![
+                people(),
+                pages(),
+                donations().field("credited_amount", Column::new("currency").scaled(2)),
+            ],
+        ),
+        ("a view without its key", vec![view.clone()]),
+        ("a view without its order", vec![view.view().key("id")]),
+        (
+            "a date of deletion that is always there",
+            vec![people().deleted_at("updated_at")],
+        ),
+        (
+            "a date of deletion in an integer",
+            vec![people().deleted_at("legacy_score")],
+        ),
+        (
+            "a return without deletion marks",
+            vec![people().restored_by_helpers()],
+        ),
+        (
+            "a column for two members",
+            vec![
+                people()
+                    .field("given_name", "first_name")
+                    .field("additional_name", "first_name"),
+            ],
+        ),
+        (
+            "entries that the list does not have",
+            vec![people().entries(
+                "email_addresses",
+                [
+                    entry().constant("kind", "home").constant("primary", "yes"),
+                    EntryMapping::new(),
+                ],
+            )],
+        ),
+        (
+            "a link to a column that is not unique",
+            vec![
+                people(),
+                pages(),
+                donations().link_by("person", "page_slug", "city"),
+            ],
+        ),
+        (
+            "a slug in a date",
+            vec![
+                people(),
+                TableMapping::new(Kind::Petition, "petitions")
+                    .tenant("organisation_id")
+                    .slug("created_at"),
+            ],
+        ),
+    ];
+    let mut report = String::new();
+    for (what, tables) in wrong {
+        let mapping = Mapping::new(TenantMapping::by_number("organisations"));
+        let mapping = tables.into_iter().fold(mapping, Mapping::table);
+        let Err(problem) = MappedStore::connect(mapping, Arc::clone(&database)).await else {
+            return Err(format!("no problem is reported for {what}").into());
+        };
+        report = format!("{report}-- {what}\n{problem}\n\n");
+    }
+    let golden = "tests/it/mapped/wrong_mappings.txt";
+    if std::env::var_os("BLESS").is_some() {
+        std::fs::write(golden, &report)?;
+    }
+    assert_eq!(
+        report,
+        std::fs::read_to_string(golden)?,
+        "run with BLESS=1: {golden}"
     );
     Ok(())
 }
