@@ -2,14 +2,15 @@
 //!
 //! 1. [Add the endpoints to your service](add_the_endpoints)
 //! 2. [Map your tables](map_your_tables)
-//! 3. [What to declare](what_to_declare)
-//! 4. [Person matching](person_matching)
-//! 5. [Errors your users will see](errors)
-//! 6. [From demo to production](production)
-//! 7. [Keeping two systems in step](keep_in_step)
-//! 8. [Webhooks](webhooks)
-//! 9. [Merging people](merge_people)
-//! 10. [What is supported, and the limits](supported)
+//! 3. [Old and wide tables](old_and_wide_tables)
+//! 4. [What to declare](what_to_declare)
+//! 5. [Person matching](person_matching)
+//! 6. [Errors your users will see](errors)
+//! 7. [From demo to production](production)
+//! 8. [Keeping two systems in step](keep_in_step)
+//! 9. [Webhooks](webhooks)
+//! 10. [Merging people](merge_people)
+//! 11. [What is supported, and the limits](supported)
 //!
 //! `cargo test` with the feature `server` compiles every example in them, and runs it where
 //! possible.
@@ -27,6 +28,9 @@ pub mod add_the_endpoints {}
 
 #[doc = include_str!("map_your_tables.md")]
 pub mod map_your_tables {}
+
+#[doc = include_str!("old_and_wide_tables.md")]
+pub mod old_and_wide_tables {}
 
 #[cfg_attr(any(not(doctest), feature = "server"), doc = include_str!("what_to_declare.md"))]
 pub mod what_to_declare {}

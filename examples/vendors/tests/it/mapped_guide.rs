@@ -9,33 +9,40 @@ type TestResult<T = ()> = Result<T, Box<dyn Error + Send + Sync>>;
 const GUIDE: &str = include_str!("../../../../svc-tower/src/guide/map_your_tables.md");
 const COMPILED: &str = include_str!("mapped/guide.rs");
 
-/// Returns the blocks of the guide that start with `fence`.
-fn blocks(fence: &str) -> Vec<&'static str> {
+/// The guide to wide tables, and the mapping that it shows.
+const WIDE_GUIDE: &str = include_str!("../../../../svc-tower/src/guide/old_and_wide_tables.md");
+const WIDE_MAPPING: &str = include_str!("../../src/wide/mapping.rs");
+
+/// Returns the blocks of a guide that start with `fence`.
+fn blocks(guide: &'static str, fence: &str) -> Vec<&'static str> {
     let begin = format!("```{fence}\n");
-    let behind = GUIDE.split(&*begin).skip(1);
+    let behind = guide.split(&*begin).skip(1);
     behind
         .filter_map(|rest| rest.split_once("```").map(|(block, _)| block))
         .collect()
 }
 
-/// The code in the guide is the code that is compiled here.
+/// The code in the guides is the code that is compiled here.
 #[test]
-fn the_guide_shows_what_is_run() {
+fn the_guides_show_what_is_run() {
     // Line breaks do not matter.
     let words = |text: &str| {
         text.replace("pub(crate) ", "")
             .split_whitespace()
             .collect::<String>()
             .replace(",)", ")")
+            .replace(",]", "]")
     };
-    let compiled = words(COMPILED);
-    let shown = blocks("rust,ignore");
-    assert_eq!(shown.len(), 3);
-    for block in shown {
-        assert!(
-            compiled.contains(&words(block)),
-            "the guide differs from tests/it/mapped/guide.rs:\n{block}"
-        );
+    for (guide, compiled, count) in [(GUIDE, COMPILED, 3), (WIDE_GUIDE, WIDE_MAPPING, 1)] {
+        let compiled = words(compiled);
+        let shown = blocks(guide, "rust,ignore");
+        assert_eq!(shown.len(), count);
+        for block in shown {
+            assert!(
+                compiled.contains(&words(block)),
+                "the guide differs from the compiled code:\n{block}"
+            );
+        }
     }
 }
 
@@ -43,7 +50,9 @@ fn the_guide_shows_what_is_run() {
 async fn a_newcomer_walks_it() -> TestResult {
     let folder = tempfile::tempdir()?;
     let file = folder.path().join("crm.db");
-    let [tables, missing] = blocks("sql").try_into().map_err(|_| "two blocks of SQL")?;
+    let [tables, missing] = blocks(GUIDE, "sql")
+        .try_into()
+        .map_err(|_| "two blocks of SQL")?;
     let connection = rusqlite::Connection::open(&file)?;
     connection.execute_batch(tables)?;
     connection.execute_batch("INSERT INTO organisations VALUES (1, 'Acme'), (2, 'Other')")?;
