@@ -9,6 +9,7 @@ use super::filters;
 use super::prelude::*;
 use super::record_comparison::different;
 use crate::fixtures::full;
+use crate::generate::max_items;
 use crate::journal::{JournalLine, SYSTEM};
 use crate::values::is_unset;
 
@@ -342,7 +343,36 @@ pub(super) fn bodies(cx: &CheckContext) -> [Value; 2] {
         "phone_numbers": [phone(0, false), phone(1, true), phone(3, true)],
         "postal_addresses": address("2 Second Street", "62702"),
         "custom_fields": { "colour": "red", "second": "2" } });
-    [part(cx, "person", &first), part(cx, "person", &second)]
+    let first = part(cx, "person", &first);
+    let second = mergeable(cx, &first, part(cx, "person", &second));
+    [first, second]
+}
+
+/// Returns the fields of a person without the entries for which a merge into another person has no
+/// room.
+///
+/// Requirements: CAP-04.
+fn mergeable(cx: &CheckContext, first: &Value, mut second: Value) -> Value {
+    let fields = cx.declared().fields("person").into_iter().flatten();
+    for (name, field) in fields.filter(|(_, field)| field.max_items.is_some()) {
+        let list = |person: &Value| person[name.as_str()].as_array().cloned();
+        let key = |entry: &Value| ["address", "number"].map(|member| entry[member].clone());
+        let (Some(known), Some(mut new)) = (list(first), list(&second)) else {
+            continue;
+        };
+        let mut room = max_items(field).saturating_sub(known.len());
+        new.retain(|entry| {
+            let is_known = entry.get("address").or(entry.get("number")).is_some()
+                && known.iter().any(|one| key(one) == key(entry));
+            let has_room = room > 0;
+            if !is_known && has_room {
+                room = room.saturating_sub(1);
+            }
+            is_known || has_room
+        });
+        put(&mut second, name, new);
+    }
+    second
 }
 
 /// Creates a person whose addresses another one has. A server may reject that.

@@ -10,7 +10,7 @@ use svc_declaration::DeclaredField;
 use crate::address;
 use crate::check::CheckContext;
 use crate::client::{CheckClient, PageWalkEnd};
-use crate::generate::{self, BodyVariant};
+use crate::generate::{self, BodyVariant, max_items};
 use crate::journal::{JournalLine, SYSTEM};
 use crate::kinds::kind;
 use crate::outcome::{CheckStop, none};
@@ -42,7 +42,8 @@ pub(super) fn whole_seconds(record: &Representation) -> bool {
         .is_some_and(|time| time.timestamp_subsec_nanos() == 0)
 }
 
-/// Returns the members of a body that are declared as fields that a client may send and read.
+/// Returns the members of a body that are declared as fields that a client may send and read. Lists are
+/// shortened to the declared number of entries.
 pub(super) fn part(cx: &CheckContext, one: &str, body: &Value) -> Value {
     cx.declared()
         .fields(one)
@@ -56,10 +57,13 @@ fn within(fields: &BTreeMap<String, DeclaredField>, value: &Value) -> Value {
                 let field = fields
                     .get(name)
                     .filter(|field| field.writable && field.readable && !field.computed)?;
-                let value = field
-                    .fields
-                    .as_ref()
-                    .map_or_else(|| value.clone(), |inner| within(inner, value));
+                let mut value = value.clone();
+                if let Value::Array(list) = &mut value {
+                    list.truncate(max_items(field));
+                }
+                if let Some(inner) = &field.fields {
+                    value = within(inner, &value);
+                }
                 Some((name.clone(), value))
             });
             Value::Object(known.collect())

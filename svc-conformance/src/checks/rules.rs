@@ -4,6 +4,7 @@
 use super::prelude::*;
 use super::record_comparison;
 use crate::fixtures::ticketed;
+use crate::generate::max_items;
 use crate::values::first;
 
 pub(super) const CHECKS: &[Check] = &[
@@ -272,6 +273,13 @@ async fn unique(cx: &CheckContext) -> Result<(), CheckStop> {
             json!(["en", "de", "en"]),
         ),
     ] {
+        // In a shorter list, the first two are equal.
+        let field = cx.declared().field("person", name);
+        let list = if field.is_some_and(|field| max_items(field) < 3) {
+            json!([list[0], list[0]])
+        } else {
+            list
+        };
         let body = part(cx, "person", &json!({ name: list }));
         if body.get(name).is_none() {
             continue;

@@ -155,8 +155,10 @@ impl DeclaredApi {
             let has_type = shape.is_some_and(|shape| {
                 !matches!(shape, ValueShape::Reference | ValueShape::OneOrMany)
             });
-            let ranged =
-                field.maximum.is_some() || field.minimum.is_some() || field.max_length.is_some();
+            let ranged = field.maximum.is_some()
+                || field.minimum.is_some()
+                || field.max_length.is_some()
+                || field.max_items.is_some();
             let narrowed = field.kind == "enum" && field.values.is_some();
             field.required
                 || ranged

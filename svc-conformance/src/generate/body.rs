@@ -27,6 +27,8 @@ struct BodyGenerator<'m> {
     declared: &'m DeclaredApi,
     turn: BodyVariant,
     unique: &'m str,
+    /// The length of each list of objects at the top level, if it is given.
+    length: Option<usize>,
 }
 
 /// Returns a valid body of a kind with some of its fields. `None` if none of them is writable.
@@ -40,6 +42,7 @@ pub(crate) fn part(
         declared,
         turn: BodyVariant::Some,
         unique,
+        length: None,
     };
     let mut fields = declared.fields(one)?.clone();
     fields.retain(|name, _| names.contains(&name.as_str()));
@@ -67,6 +70,7 @@ pub(crate) fn body(
         declared,
         turn,
         unique,
+        length: None,
     };
     let fields = declared.fields(one)?;
     let one = one.to_owned();
@@ -77,6 +81,40 @@ pub(crate) fn body(
             .boxed(),
     )
 }
+
+/// Returns a list of a kind with one entry more than declared. `None` if there is no maximum, or such
+/// a list cannot be generated.
+///
+/// Requirements: CAP-04.
+pub(super) fn overlong(
+    declared: &DeclaredApi,
+    one: &str,
+    name: &str,
+    unique: &str,
+) -> Option<BoxedStrategy<Value>> {
+    let field = declared.fields(one)?.get(name)?;
+    let length = constraints::max_items(field).checked_add(1)?;
+    if length > MOST_ENTRIES || (one, name) == ("attendance", "tickets") {
+        return None;
+    }
+    let maker = BodyGenerator {
+        declared,
+        turn: BodyVariant::All(0),
+        unique,
+        length: Some(length),
+    };
+    let mut field = field.clone();
+    field.max_items = None;
+    let list = maker.field(name, &field, one, "", "", 0)?;
+    let shortened = list.prop_map(move |list| match list {
+        Value::Array(list) => list.into_iter().take(length).collect(),
+        other => other,
+    });
+    Some(shortened.boxed())
+}
+
+/// The maximum length of a list that is generated to be too long.
+const MOST_ENTRIES: usize = 50;
 
 impl BodyGenerator<'_> {
     /// Generates an object. `owner` is the resource or shared object of the catalogue, and `path`
@@ -172,17 +210,20 @@ impl BodyGenerator<'_> {
         if !matches!(shape, ValueShape::Objects | ValueShape::OneOrMany) {
             return self.object(inner, owner, &path, name, 0);
         }
-        let element = |at| self.object(inner, owner, &path, name, at);
-        let lists: [&[usize]; 4] = [&[0, 1, 2, 3, 4], &[0, 1], &[], &[0]];
-        let list = |indices: &[usize]| -> Option<BoxedStrategy<Value>> {
-            let elements: Option<Vec<_>> = indices.iter().map(|at| element(*at)).collect();
+        // Many, two, none, one.
+        let most = constraints::max_items(field);
+        let lengths = [5, 2, 0, 1].map(|length: usize| length.min(most));
+        let list = |length: usize| -> Option<BoxedStrategy<Value>> {
+            let element = |at| self.object(inner, owner, &path, name, at);
+            let elements: Option<Vec<_>> = (0..length).map(element).collect();
             Some(elements?.prop_map(Value::Array).boxed())
         };
-        if let Some(turn) = turn {
-            // Many, two, none, one.
-            list(lists.get(turn % 4).copied().unwrap_or_default())
+        if let Some(length) = self.length.filter(|_| inside.is_empty()) {
+            list(length)
+        } else if let Some(turn) = turn {
+            list(lengths.get(turn % 4).copied().unwrap_or_default())
         } else {
-            let some: Vec<_> = lists.iter().filter_map(|indices| list(indices)).collect();
+            let some: Vec<_> = lengths.iter().filter_map(|length| list(*length)).collect();
             Some(proptest::strategy::Union::new(some).boxed())
         }
     }

@@ -29,8 +29,14 @@ pub(super) fn values(
     if taken.is_empty() { declared } else { taken }
 }
 
-/// Returns the value, adjusted to the declared range and length. In a list, every element is
-/// adjusted.
+/// Returns the declared maximum number of entries of a list.
+pub(crate) fn max_items(field: &DeclaredField) -> usize {
+    let most = field.max_items.and_then(|most| usize::try_from(most).ok());
+    most.unwrap_or(usize::MAX)
+}
+
+/// Returns the value, adjusted to the declared range, length and number of entries. In a list, every
+/// element is adjusted.
 pub(super) fn fit(field: &DeclaredField, value: Value) -> Value {
     let bound = |text: &Option<String>| serde_json::from_str::<Value>(text.as_deref()?).ok();
     match value {
@@ -40,7 +46,10 @@ pub(super) fn fit(field: &DeclaredField, value: Value) -> Value {
             least.or(most).unwrap_or(Value::Number(number))
         }
         Value::String(text) => json!(shortened(field, text)),
-        Value::Array(list) => list.into_iter().map(|value| fit(field, value)).collect(),
+        Value::Array(list) => {
+            let list = list.into_iter().take(max_items(field));
+            list.map(|value| fit(field, value)).collect()
+        }
         other => other,
     }
 }

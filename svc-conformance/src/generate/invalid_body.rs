@@ -2,7 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::{constraints, minimal_body, with};
+use super::body::overlong;
+use super::{constraints, minimal_body, sample, with};
 use crate::check::CheckContext;
 use crate::declared::DeclaredApi;
 use crate::fields::{self, ValueShape};
@@ -43,6 +44,20 @@ pub(crate) fn faults(cx: &CheckContext, one: &str) -> Vec<InvalidBody> {
                 is_list,
             },
         ));
+        // A list of texts can be too short to exceed the maximum.
+        let overlong = overlong(declared, one, name, &cx.unique());
+        let overlong = overlong.and_then(|list| sample(&list, cx.seed("overlong")));
+        if let Some(Value::Array(list)) = overlong
+            && list.len() > constraints::max_items(field)
+        {
+            faults.push(InvalidBody {
+                what: format!("{name} has one entry more than its maximum"),
+                body: with(&base, &json!({ name: list })),
+                property: name.clone(),
+                row: known.map(|known| known.row),
+                is_list: false,
+            });
+        }
         if declared.behaves("validates_types")
             && let Some(known) = known
             && let Some(wrong) = wrong(known.shape, at)

@@ -320,6 +320,11 @@ pub struct DeclaredField {
     /// Requirements: TYP-01.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_length: Option<u32>,
+    /// The maximum number of entries of a list; `None` if the specification applies.
+    ///
+    /// Requirements: CAP-04.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_items: Option<u32>,
     /// The members of an object, or of the objects of an array.
     ///
     /// Requirements: TYP-11.
@@ -340,6 +345,7 @@ impl Default for DeclaredField {
             minimum: None,
             maximum: None,
             max_length: None,
+            max_items: None,
             fields: None,
         }
     }

@@ -7,6 +7,7 @@ use crate::{
     auth::{Caller, Operation, Principal, Right},
     json::ContentLimits,
     model::Kind,
+    schema::Constraints,
     value::Timestamp,
 };
 
@@ -23,6 +24,7 @@ pub struct Context {
     base: BaseUrl,
     limits: ContentLimits,
     namespace: Arc<str>,
+    person_constraints: Arc<Constraints>,
     in_batch: bool,
     is_preview: bool,
     is_minimal: bool,
@@ -56,6 +58,7 @@ impl Context {
             base: BaseUrl::default(),
             limits: ContentLimits::default(),
             namespace: Arc::default(),
+            person_constraints: Arc::default(),
             in_batch: false,
             is_preview: false,
             is_minimal: false,
@@ -163,6 +166,21 @@ impl Context {
     #[must_use]
     pub fn with_namespace(mut self, namespace: Arc<str>) -> Self {
         self.namespace = namespace;
+        self
+    }
+
+    /// Returns the constraints of people; none outside a served request.
+    ///
+    /// Requirements: CAP-04, HLP-04.
+    #[must_use]
+    pub fn person_constraints(&self) -> &Arc<Constraints> {
+        &self.person_constraints
+    }
+
+    /// Sets the constraints of people.
+    #[must_use]
+    pub fn with_person_constraints(mut self, constraints: Arc<Constraints>) -> Self {
+        self.person_constraints = constraints;
         self
     }
 

@@ -229,6 +229,7 @@ fn narrowed(described: &mut DeclaredField, narrow: &Constraint) {
     described.minimum = narrow.min.map(|least| least.to_string());
     described.maximum = narrow.max.map(|most| most.to_string());
     described.max_length = narrow.max_length;
+    described.max_items = narrow.max_items;
 }
 
 /// Returns the name of a type in the vocabulary of the specification.

@@ -68,6 +68,7 @@ use crate::{
     operation::ExtensionName,
     page::{PageRequest, QueryParameter},
     read::{BodyReader, LinkReader},
+    schema::Constraints,
     store::Store,
 };
 
@@ -87,6 +88,8 @@ struct ApiInner {
     settings: ApiSettings,
     base: BaseUrl,
     relations: RelationNames,
+    /// The constraints of people, for the context of each request.
+    person_constraints: Arc<Constraints>,
     /// One entry for each kind, in the order of [`Kind::ALL`].
     registered: Vec<KindRegistration>,
     helpers: BTreeMap<HelperName, HelperBackend>,

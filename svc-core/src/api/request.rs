@@ -217,7 +217,8 @@ impl<'a> Request<'a> {
         let mut cx = Context::of_request(principal, now, id, self.started_at)
             .with_limits(limits)
             .with_base(base.unwrap_or_else(|| api.base_url().clone()))
-            .with_namespace(Arc::clone(&api.inner.relations.namespace));
+            .with_namespace(Arc::clone(&api.inner.relations.namespace))
+            .with_person_constraints(Arc::clone(&api.inner.person_constraints));
         cx.set_deadline(self.deadline());
         *cx.extensions_mut() = std::mem::take(&mut self.extensions);
         cx

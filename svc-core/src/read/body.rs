@@ -180,6 +180,7 @@ impl BodyReader<'_> {
         let schema = kind.schema();
         let mut draft = RawDraft::empty(kind);
         let mut validator = self.validator(ValidationMode::Create);
+        validator.stores_what_fits = kind == Kind::Person && part.purpose == LinkPurpose::Helper;
         let others = OtherMembers {
             tables: if part.helper.is_some() {
                 &[FunctionFields::FIELDS]

@@ -122,6 +122,16 @@ fn too_long(narrow: &Constraint, value: &Json) -> Option<(String, String)> {
     })
 }
 
+/// Returns the problem of a list with more entries than the constraint allows.
+pub(super) fn too_many(narrow: &Constraint, value: &Json, at: &ValuePath<'_>) -> Option<Problem> {
+    let (most, sent) = (narrow.max_items?, value.as_array()?.len());
+    let is_over = usize::try_from(most).is_ok_and(|most| sent > most);
+    is_over.then(|| {
+        let text = format!("{{property}} has {sent} entries, but can have at most {most}.");
+        Problem::new(ErrorCode::FieldInvalid, at.property(), text)
+    })
+}
+
 /// Returns the default as a value of the field; `None` if there is none, or it is not a valid
 /// value.
 pub(super) fn default_of(narrow: &Constraint, field: &FieldSpec) -> Option<Json> {

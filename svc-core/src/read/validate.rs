@@ -75,6 +75,11 @@ pub(crate) struct Validator<'a> {
     /// The number of identifiers in a list that do not count towards its limit: by default one, which
     /// may be in the server's own namespace.
     pub(super) uncounted_identifiers: usize,
+    /// Whether a list can have more entries than its constraint allows, because only those that fit
+    /// are stored.
+    ///
+    /// Requirements: HLP-04.
+    pub(super) stores_what_fits: bool,
 }
 
 impl<'a> Validator<'a> {
@@ -93,6 +98,7 @@ impl<'a> Validator<'a> {
             ignored: None,
             stored: None,
             uncounted_identifiers: 1,
+            stores_what_fits: false,
         }
     }
 
@@ -419,6 +425,10 @@ impl<'a> Validator<'a> {
             }
         }
         if let Some(narrow) = narrow {
+            if !self.stores_what_fits {
+                self.problems
+                    .extend(constraints::too_many(narrow, &value, at));
+            }
             constraints::check(narrow, &value, at, &mut self.problems);
         }
         Some(value)

@@ -64,6 +64,7 @@ fn events(x: ResourceConfig<Event, Memory>) -> ResourceConfig<Event, Memory> {
         .required_fields(writable!(event::{title, start_date}))
         .value_range(event::key::capacity, 0..=2_147_483_647)
         .max_length(event::key::title, 8)
+        .max_items(event::key::ticket_levels, 2)
         .value_range(field!(event::ticket_levels::amount), 1..=100)
         .without_link(event::link::creator)
 }
@@ -384,6 +385,7 @@ fn cap_05_the_capability_document_says_all_of_it() {
         ),
         (&json!(8), &Value::Null)
     );
+    assert_eq!(events["ticket_levels"]["max_items"], 2, "CAP-04");
     let range = |field: &Value| (field["minimum"].clone(), field["maximum"].clone());
     assert_eq!(
         range(&events["capacity"]),
@@ -493,6 +495,8 @@ fn cap_04_every_contradiction_is_told_at_once() {
                 .default(attendance::key::status, "declined")
                 .max_length(attendance::key::comment, 0)
                 .max_length(attendance::key::attended, 4)
+                .max_items(attendance::key::comment, 2)
+                .max_items(attendance::key::tickets, 0)
         })
         .resource::<Event, _>(&store, |x| {
             x.get()
@@ -510,6 +514,26 @@ fn cap_04_every_contradiction_is_told_at_once() {
     insta::with_settings!({ snapshot_path => "../golden", prepend_module_to_snapshot => false, omit_expression => true }, {
         insta::assert_snapshot!("contradictions", problems);
     });
+}
+
+/// CAP-04: a list with more entries than declared is rejected together with other problems.
+#[test]
+fn cap_04_a_list_has_at_most_as_many_entries() {
+    let server = server();
+    let level = |title: &str, amount: i64| json!({"title": title, "amount": amount});
+    let body = json!({
+        "title": "a", "start_date": "2026-03-01T10:00:00Z", "type": "ticketed",
+        "ticket_levels": [level("a", 5), level("b", 0), level("c", 5)],
+    });
+    let answer = server.post("events", &body.to_string());
+    let told = texts(&answer);
+    assert_eq!(
+        told,
+        [
+            "`ticket_levels[1].amount` must be between 1 and 100. [1..100]",
+            "`ticket_levels` has 3 entries, but can have at most 2. [-]",
+        ]
+    );
 }
 
 /// CAP-04: naming all members declares no constraint, and the records are not parsed.

@@ -35,6 +35,7 @@ mod import;
 mod irregular_values;
 mod keys;
 mod links;
+mod list_sizes;
 mod lost_updates;
 mod memory_conformance;
 mod merge_batch;

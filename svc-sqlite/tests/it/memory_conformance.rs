@@ -2,12 +2,13 @@
 //! conform alike.
 
 use async_trait::async_trait;
-use svc_conformance::{InProcess, Keys, RequirementOutcome, Suite};
-use svc_core::api::{Api, IfMatchPolicy};
+use svc_conformance::{InProcess, Intensity, Keys, RequirementOutcome, Suite};
+use svc_core::api::{Api, ApiBuilder, IfMatchPolicy};
 use svc_core::auth::{Authenticator, Caller, Credentials, Operation, Principal, Right, Rights};
 use svc_core::backend::{DeliveryOutcome, OutboxEntry};
 use svc_core::model::Kind;
 use svc_core::raw::RawDraft;
+use svc_core::schema::Constraints;
 use svc_core::store::{ImportedRecord, Store, WriteOperation, WriteRequest};
 use svc_core::value::{Id, Timestamp};
 use svc_core::{Context, Result, Tenant, Vendor};
@@ -43,6 +44,11 @@ fn all_but_reading_people() -> Rights {
 }
 
 async fn suite() -> Suite {
+    let pins = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/reference.toml");
+    suite_of(|api| api).await.pins(pins)
+}
+
+async fn suite_of(configure: impl Fn(ApiBuilder) -> ApiBuilder) -> Suite {
     let store = MemoryStore::new();
     let id = Id::new(HOLDER).expect("an id");
     let load = ImportedRecord::new(id, Timestamp::now(), RawDraft::empty(Kind::Person));
@@ -68,7 +74,8 @@ async fn suite() -> Suite {
         .authenticator(OfTheSuite)
         .anonymous_helpers(store.clone());
     // Without documentation, which no requirement of the suite needs.
-    let service = SvcService::new(api.build().expect("an API")).mounted_at("/api/v1");
+    let api = configure(api).build().expect("an API");
+    let service = SvcService::new(api).mounted_at("/api/v1");
     Suite::new(InProcess::new(service).base_url("http://localhost/api/v1/"))
         .keys(
             Keys::primary("key-of-one")
@@ -76,12 +83,51 @@ async fn suite() -> Suite {
                 .restricted("key-that-reads", "people.create"),
         )
         .seed(42)
-        .pins(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/reference.toml"))
 }
 
 #[test]
 fn the_store_in_memory_conforms() {
     svc_conformance::harness::run(suite).unwrap();
+}
+
+/// CAP-04: the suite sends at most as many entries of a list as the server declares.
+#[tokio::test]
+async fn a_server_with_short_lists_conforms() {
+    let mut all = Vec::new();
+    for (emails, phones, places) in [(2, 2, 1), (1, 1, 2)] {
+        let short = |api: ApiBuilder| {
+            let mut people = Constraints::default();
+            people.entry(&["email_addresses"]).max_items = Some(emails);
+            people.entry(&["phone_numbers"]).max_items = Some(phones);
+            people.entry(&["postal_addresses"]).max_items = Some(places);
+            people.entry(&["languages_spoken"]).max_items = Some(phones);
+            people.entry(&["ethnicities"]).max_items = Some(phones);
+            people.entry(&["profiles"]).max_items = Some(emails);
+            let lines = people.entry(&["postal_addresses", "address_lines"]);
+            lines.max_items = Some(places);
+            let api = api.constraints(Kind::Person, people);
+            api.merge_people().duplicates()
+        };
+        for intensity in [Intensity::Quick] {
+            let suite = suite_of(short).await.intensity(intensity);
+            let report = suite.run().await.unwrap();
+            let outcomes = [
+                RequirementOutcome::Fail,
+                RequirementOutcome::Error,
+                RequirementOutcome::Inconclusive,
+            ];
+            let wrong = outcomes.into_iter().flat_map(|it| report.with_outcome(it));
+            let most = (emails, phones, places);
+            all.extend(wrong.map(|row| {
+                let reason = &row.reason;
+                format!(
+                    "{most:?} {intensity:?}: {} {}: {reason}",
+                    row.id, row.outcome
+                )
+            }));
+        }
+    }
+    assert_eq!(all, Vec::<String>::new());
 }
 
 /// HOOK-03: the suite detects a key that reads webhooks of a kind without the right to read it, and

@@ -1,6 +1,6 @@
 //! A vendor whose tables are narrower than the specification: required columns, an address that is
 //! text and a marker, fewer answers to an invitation, a 32-bit integer, and a text of at most 200
-//! characters. The registration declares these constraints, and the conformance suite tests that
+//! characters, and two columns for e-mail addresses. The registration declares these constraints, and the conformance suite tests that
 //! the server enforces exactly those.
 //!
 //! Requirements: CAP-04 to CAP-08.
@@ -79,6 +79,10 @@ fn constraints(kind: &str, fields: &Object, is_new: bool) -> Result<()> {
     }
     if fields.get("status").and_then(Json::as_str) == Some("needs action") {
         return broken("status");
+    }
+    let addresses = fields.get("email_addresses").and_then(Json::as_array);
+    if addresses.is_some_and(|addresses| addresses.len() > 2) {
+        return broken("two columns for addresses");
     }
     for address in fields
         .get("email_addresses")
@@ -186,6 +190,7 @@ fn people(x: ResourceConfig<Person, Narrower>) -> ResourceConfig<Person, Narrowe
         .required_fields(writable!(person::{family_name, email_addresses::{address}}))
         .max_length(person::key::family_name, 200)
         .max_length(field!(person::email_addresses::address), 200)
+        .max_items(person::key::email_addresses, 2)
         .without_link(person::link::modified_by)
 }
 
@@ -284,7 +289,7 @@ async fn the_suite_holds_a_narrower_server_to_what_it_publishes() -> Result<(), 
 #[tokio::test]
 async fn the_suite_finds_a_declaration_that_is_not_true() -> Result<(), Box<dyn Error>> {
     type Lie = fn(&mut Declaration);
-    let lies: [(&str, &str, Lie); 6] = [
+    let lies: [(&str, &str, Lie); 8] = [
         ("a range that is not enforced", "ERR-12", |it| {
             at(it, "events", "capacity").maximum = Some("1000".to_owned());
         }),
@@ -294,6 +299,16 @@ async fn the_suite_finds_a_declaration_that_is_not_true() -> Result<(), Box<dyn 
         ("a length that is not enforced", "ERR-12", |it| {
             at(it, "events", "title").max_length = Some(100);
         }),
+        ("a number of entries that is not enforced", "ERR-12", |it| {
+            at(it, "people", "email_addresses").max_items = Some(1);
+        }),
+        (
+            "a number of entries that is smaller",
+            "RES-person-29",
+            |it| {
+                at(it, "people", "email_addresses").max_items = None;
+            },
+        ),
         ("values that are rejected", "RES-attendance-03", |it| {
             at(it, "attendances", "status")
                 .values

@@ -103,6 +103,12 @@ codes! {
     AddressShared = "ADDRESS_SHARED", 200,
         cause "The request contains an e-mail address that another person also has. Both people have it now, because families share addresses. This is only a warning, also with `Prefer: handling=strict`. Keys without the right to read people do not get it.",
         remedy "Follow the link of the warning to the other person. If both are the same person, merge them.";
+    /// Entries of a list were not stored, because the list is full.
+    ///
+    /// Requirements: HLP-04.
+    EntriesOmitted = "ENTRIES_OMITTED", 200,
+        cause "The person of a helper request would have more entries in a list than this server can store. The request was executed, the entries that fit were stored, and the others were omitted. This is only a warning, also with `Prefer: handling=strict`. The maximum is `max_items` in the capability document.",
+        remedy "To store another entry, change the person: replace the list by the entries that it should have.";
     /// The body is not valid JSON, or exceeds a limit of this server.
     JsonInvalid = "JSON_INVALID", 400,
         cause "The body is incomplete, contains a syntax error such as an extra comma or quote, or exceeds the limits for size or nesting.",

@@ -8,6 +8,7 @@
 mod allowed_answers;
 mod anonymous_policy;
 mod entries;
+mod fitting;
 mod functions;
 mod matching;
 mod merging;
@@ -22,6 +23,7 @@ pub use anonymous_policy::AnonymousPolicy;
 pub use entries::is_primary;
 #[doc(hidden)]
 pub use entries::{entry_key, entry_number, merge_equal_entries};
+pub use fitting::{OmittedEntries, fit_entries, merge_fitting};
 #[doc(hidden)]
 pub use functions::GroupKind;
 pub use functions::{

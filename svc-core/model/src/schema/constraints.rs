@@ -60,6 +60,11 @@ pub struct Constraint {
     pub max: Option<Amount>,
     /// The maximum length of a text in characters.
     pub max_length: Option<u32>,
+    /// The maximum number of entries of a list. Of the lists of the person of a helper request, the
+    /// entries that fit are stored.
+    ///
+    /// Requirements: CAP-04.
+    pub max_items: Option<u32>,
     /// The constraints of the members of the object, or of each object of the list.
     pub members: Constraints,
 }
@@ -138,11 +143,13 @@ impl Constraint {
             min: least,
             max: most,
             max_length: longest,
+            max_items,
             members,
         } = self;
         let flags = *required || *unreadable || *unwritable;
-        let bounds = values.is_some() || least.is_some() || most.is_some() || longest.is_some();
-        !flags && !bounds && default.is_none() && members.is_empty()
+        let bounds = values.is_some() || least.is_some() || most.is_some();
+        let sizes = longest.is_some() || max_items.is_some();
+        !sizes && !flags && !bounds && default.is_none() && members.is_empty()
     }
 
     fn merge(&mut self, other: Self) {
@@ -161,6 +168,10 @@ impl Constraint {
         self.min = self.min.max(other.min);
         self.max = [self.max, other.max].into_iter().flatten().min();
         self.max_length = [self.max_length, other.max_length]
+            .into_iter()
+            .flatten()
+            .min();
+        self.max_items = [self.max_items, other.max_items]
             .into_iter()
             .flatten()
             .min();
@@ -189,6 +200,7 @@ mod tests {
             default: Some("accepted".to_owned()),
             min: Some(1.into()),
             max_length: Some(20),
+            max_items: Some(3),
             ..Constraint::default()
         };
         let mut tables = Constraints::default();
@@ -199,6 +211,7 @@ mod tests {
             min: Some(0.into()),
             max: Some(9.into()),
             max_length: Some(30),
+            max_items: Some(2),
             ..Constraint::default()
         };
         tables.entry(&["tickets", "title"]).omit();
@@ -210,6 +223,7 @@ mod tests {
             min: Some(1.into()),
             max: Some(9.into()),
             max_length: Some(20),
+            max_items: Some(2),
             ..Constraint::default()
         };
         assert_eq!(mine.get(&["status"]), Some(&both));

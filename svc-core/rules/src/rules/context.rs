@@ -10,7 +10,7 @@ use crate::{
     record::RawRecord,
     store::{
         Change, LookupKey, RecordLocation, RuleError, StoredRecord, TransactionContext,
-        TransactionView, WriteRequest,
+        TransactionView, WriteOperation, WriteRequest,
     },
     value::{Id, Timestamp},
 };
@@ -31,6 +31,10 @@ pub(super) struct RuleContext<'a> {
     pub(super) made: usize,
     /// The number of [steps](crate::store::Step) that this run has passed.
     pub(super) steps: usize,
+    /// The warnings about entries of people that were omitted.
+    ///
+    /// Requirements: HLP-04.
+    pub(super) omitted: Vec<Problem>,
 }
 
 impl RuleContext<'_> {
@@ -70,6 +74,18 @@ impl RuleContext<'_> {
             return Err(Error::invalid(Problem::person_merged(stored.record.address())).into());
         }
         Ok(Some(stored))
+    }
+
+    /// Returns the warnings about omitted entries of people. They would reveal to an anonymous caller
+    /// what is stored.
+    ///
+    /// Requirements: HLP-04, HLP-07.
+    pub(super) fn omitted_entries(&mut self) -> Vec<Problem> {
+        let omitted = std::mem::take(&mut self.omitted);
+        match &self.call.operation {
+            WriteOperation::Helper(plan) if plan.anonymous => Vec::new(),
+            _ => omitted,
+        }
     }
 
     /// Returns the next id of the transaction.

@@ -48,9 +48,8 @@ pub(super) fn help(
     let mut wrong = Vec::new();
     let mut person = None;
     if let Some(posted) = &plan.person {
-        match person::recognise(context, posted, plan.merge)
-            .map_err(|pause| pause.within(&PropertyPath::member("person")))
-        {
+        let part = PropertyPath::member("person");
+        match person::recognise(context, posted, plan.merge, &part) {
             Ok((known, is_new)) => {
                 outcome.entry(Kind::Person, EntryStatus::from_is_new(is_new));
                 person = Some(known);

@@ -45,9 +45,9 @@ impl RuleContext<'_> {
                         .push_member("person");
                     let wrong = posted.apply_defaults(self.call.received_at);
                     let holder = check(wrong)
-                        .map_err(RuleError::from)
-                        .and_then(|()| person::recognise(self, &posted, merge));
-                    match holder.map_err(|pause| pause.within(&part)) {
+                        .map_err(|error| RuleError::from(error).within(&part))
+                        .and_then(|()| person::recognise(self, &posted, merge, &part));
+                    match holder {
                         Ok((person, _)) => Some(person),
                         Err(RuleError::Failed(error)) => {
                             problems.extend(error.into_problems()?);

@@ -1,12 +1,14 @@
 //! Limits on the content of a record.
 //!
-//! Requirements: UND-17.
+//! Requirements: CAP-04, UND-17.
 
 use crate::{
     draft::RawPatch,
-    error::Problem,
-    json::{ContentLimits, Object},
+    error::{ErrorCode, Problem},
+    json::{ContentLimits, Json, Object},
+    model::Kind,
     record::RawRecord,
+    schema::Constraints,
     store::WriteRequest,
     value::Identifier,
 };
@@ -33,5 +35,33 @@ pub(super) fn exceeded_limits(
         problems.push(ContentLimits::too_many("identifiers", caps.identifiers));
     }
     problems.extend(caps.exceeded_by(before, after));
+    if stored.kind() == Kind::Person {
+        let constraints = &call.person_constraints;
+        problems.extend(overlong_lists(constraints, before, after));
+    }
+    problems
+}
+
+/// Returns a problem for each list that exceeds its maximum number of entries after a change, and has
+/// grown by it.
+fn overlong_lists(constraints: &Constraints, before: &Object, after: &Object) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    for (name, constraint) in constraints.members() {
+        let entries = |object: &Object| {
+            object
+                .get(name)
+                .and_then(Json::as_array)
+                .map_or(0, <[_]>::len)
+        };
+        let (had, has) = (entries(before), entries(after));
+        if let Some(most) = constraint.max_items
+            && usize::try_from(most).is_ok_and(|most| has > most)
+            && has > had
+        {
+            let text =
+                format!("{{property}} would have {has} entries, but can have at most {most}.");
+            problems.push(Problem::new(ErrorCode::FieldInvalid, name.to_owned(), text));
+        }
+    }
     problems
 }

@@ -100,6 +100,7 @@ pub fn decide(
         caller: None,
         made: 0,
         steps: 0,
+        omitted: Vec::new(),
     };
     if let Some(stored) = case.stored_response()? {
         return case.replay(stored);
@@ -123,6 +124,7 @@ pub fn decide(
             outcome.is_unchanged = (case.steps == 0).then_some(case.ledger.changes.is_empty());
             let outcome = WriteOutcome::HelperDone(outcome);
             if plan.is_preview && !call.is_rejected {
+                let outcome = outcome.with_warnings(case.omitted_entries());
                 let changes = Vec::new();
                 return Ok(Decision { changes, outcome });
             }
@@ -159,7 +161,8 @@ pub fn decide(
         }
         _ => return Err(Error::invalid_all(Vec::new()).into()),
     }
-    let warnings = case.shared_addresses(&outcome)?;
+    let mut warnings = case.omitted_entries();
+    warnings.extend(case.shared_addresses(&outcome)?);
     let outcome = outcome.with_warnings(warnings);
     case.store_response(&outcome, &[])?;
     Ok(Decision {

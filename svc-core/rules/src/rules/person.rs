@@ -1,31 +1,57 @@
 //! Matches a posted person with an existing one, and merges the two.
 //!
-//! Requirements: HLP-04, UND-24.
+//! Requirements: CAP-04, HLP-04, UND-24.
 
-use std::{cmp::Ordering, collections::HashSet};
+use std::{borrow::Cow, cmp::Ordering, collections::HashSet};
 
 use super::{CreateOptions, RuleContext, RuleResult, check, create::other_people};
 use crate::{
     draft::{Draft, RawDraft, RawPatch},
-    error::{Error, Problem, Result},
-    helper::{MatchKey, MergePolicy, PersonMatching, merge_person},
+    error::{Error, Problem, PropertyPath, Result},
+    helper::{MatchKey, MergePolicy, OmittedEntries, PersonMatching, fit_entries, merge_fitting},
     json::Object,
     model::{Kind, Person},
+    schema::Constraints,
     store::{LookupKey, RecordLocation, StoredRecord},
     value::{Id, Identifier, email_notations, forms},
 };
 
-/// Returns the person that a request posts: an existing one after the merge, or a new one (`true`).
+/// Returns the person that a part of a request posts: an existing one after the merge, or a new one
+/// (`true`). Entries that do not fit into the lists of the person are omitted with a warning.
 pub(super) fn recognise(
     context: &mut RuleContext<'_>,
     posted: &RawDraft,
     merge: MergePolicy,
+    part: &PropertyPath,
 ) -> RuleResult<(StoredRecord, bool)> {
-    match find_match(context, posted, merge)? {
-        Some(known) if merge == MergePolicy::KeepExisting => Ok((known, false)),
-        Some(known) => Ok((merge_into(context, known, posted, merge)?, false)),
-        None => context.create(posted, &CreateOptions::default()),
+    let mut omitted = Vec::new();
+    let found = match find_match(context, posted, merge) {
+        Ok(Some(known)) if merge == MergePolicy::KeepExisting => Ok((known, false)),
+        Ok(Some(known)) => {
+            merge_into(context, known, posted, merge, &mut omitted).map(|known| (known, false))
+        }
+        Ok(None) => create_fitting(context, posted, &mut omitted),
+        Err(pause) => Err(pause),
+    };
+    let warnings = omitted.into_iter().map(Problem::from);
+    context
+        .omitted
+        .extend(warnings.map(|warning| warning.within(part)));
+    found.map_err(|pause| pause.within(part))
+}
+
+/// Creates a posted person with the entries that fit into its lists.
+fn create_fitting(
+    context: &mut RuleContext<'_>,
+    posted: &RawDraft,
+    omitted: &mut Vec<OmittedEntries>,
+) -> RuleResult<(StoredRecord, bool)> {
+    let mut posted = Cow::Borrowed(posted);
+    if !context.call.person_constraints.is_empty() {
+        let constraints = &context.call.person_constraints;
+        omitted.extend(fit_entries(&mut posted.to_mut().fields, constraints));
     }
+    context.create(&posted, &CreateOptions::default())
 }
 
 /// Returns the existing person that matches: by its own id, otherwise by the keys of the matching
@@ -113,9 +139,12 @@ fn merge_into(
     known: StoredRecord,
     posted: &RawDraft,
     merge: MergePolicy,
+    omitted: &mut Vec<OmittedEntries>,
 ) -> RuleResult<StoredRecord> {
     let before = context.fields(&known.record)?;
-    let fields = merged_fields(&before, &posted.fields_without_defaults(), merge);
+    let sent = posted.fields_without_defaults();
+    let constraints = &context.call.person_constraints;
+    let fields = merged_fields(&before, &sent, merge, constraints, omitted);
     let has = known.record.meta().identifiers.to_vec();
     let (identifiers, mut problems) = joined(&has, &posted.identifiers, merge, |identifier| {
         let owner = context
@@ -142,9 +171,15 @@ fn merge_into(
 /// Returns the fields that a merge changes.
 ///
 /// Requirements: HLP-04.
-fn merged_fields(before: &Object, posted: &Object, merge: MergePolicy) -> Object {
+fn merged_fields(
+    before: &Object,
+    posted: &Object,
+    merge: MergePolicy,
+    constraints: &Constraints,
+    omitted: &mut Vec<OmittedEntries>,
+) -> Object {
     let mut after = before.clone();
-    merge_person(&mut after, posted, merge);
+    omitted.extend(merge_fitting(&mut after, posted, merge, constraints));
     after.retain(|name, value| before.get(name) != Some(value));
     after
 }

@@ -20,6 +20,7 @@ use crate::{
     link::{RecordAddress, ShareNames},
     model::Kind,
     record::RawRecord,
+    schema::Constraints,
     value::{Id, Timestamp},
 };
 
@@ -39,6 +40,11 @@ pub struct WriteRequest {
     ///
     /// Requirements: ENT-07.
     pub namespace: Arc<str>,
+    /// The constraints of people. A merge must not exceed a maximum number of entries, and the people
+    /// of a helper request get the entries that fit.
+    ///
+    /// Requirements: CAP-04, HLP-04.
+    pub person_constraints: Arc<Constraints>,
     /// The operation to execute.
     pub operation: WriteOperation,
     /// Whether the body is already rejected. The rules then change nothing and report the other
@@ -69,6 +75,7 @@ impl WriteRequest {
             caller: cx.caller().person().cloned(),
             limits: *cx.limits(),
             namespace: Arc::clone(cx.namespace()),
+            person_constraints: Arc::clone(cx.person_constraints()),
             reports_shared_addresses: !cx.is_anonymous() && cx.may_read(Kind::Person),
             ..Self::received_at(cx.received_at(), work)
         }
@@ -82,6 +89,7 @@ impl WriteRequest {
             caller: None,
             limits: ContentLimits::default(),
             namespace: Arc::default(),
+            person_constraints: Arc::default(),
             operation: work,
             is_rejected: false,
             precondition: None,

@@ -13,7 +13,7 @@ use crate::{
 
 impl ApiBuilder {
     /// Adds constraints of a kind: required fields, allowed values, defaults, ranges, maximum
-    /// lengths, and members that the server does not have.
+    /// lengths, maximum numbers of entries, and members that the server does not have.
     ///
     /// Use this for constraints that a program finds out when it starts, for example from its
     /// tables. They are declared and enforced like those that
@@ -154,6 +154,19 @@ impl ConstraintChecker<'_> {
                 self.wrong(
                     at,
                     "has the maximum length 0, so no string fits: raise it, or exclude the field",
+                );
+            }
+        }
+        if let Some(most) = narrow.max_items {
+            if !matches!(field.ty, ValueType::Array(_) | ValueType::OneOrMany(_)) {
+                self.wrong(
+                    at,
+                    "has a maximum number of entries but is not a list: set one only for lists",
+                );
+            } else if most == 0 {
+                self.wrong(
+                    at,
+                    "has the maximum number of entries 0, so no entry fits: raise it, or exclude the field",
                 );
             }
         }

@@ -500,6 +500,8 @@ impl ApiBuilder {
         let readable = |kind: Kind| {
             at(kind).map(|registered| (registered.readable, registered.constraints.as_ref()))
         };
+        let person_constraints = at(Kind::Person).and_then(|people| people.constraints.clone());
+        let person_constraints = Arc::new(person_constraints.unwrap_or_default());
         let namespace = self.settings.vendor.namespace.as_str().into();
         let documents = DocumentSettings {
             dialect: self.dialect,
@@ -521,6 +523,7 @@ impl ApiBuilder {
                 settings: self.settings,
                 base: self.base.unwrap_or_default(),
                 relations,
+                person_constraints,
                 registered,
                 helpers: self.helpers,
                 functions,

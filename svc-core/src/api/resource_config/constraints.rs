@@ -75,6 +75,20 @@ impl<R: Resource, S> ResourceConfig<R, S> {
         self.narrow_at(field, |narrow| narrow.max_length = Some(characters))
     }
 
+    /// Accepts at most this many entries of a list, such as two e-mail addresses. A create or change
+    /// with more entries is rejected.
+    ///
+    /// A helper request is not rejected because of the lists of its person: the entries that fit are
+    /// stored, and the response has a warning `ENTRIES_OMITTED` about the others. The entries of an
+    /// existing person remain. Of the new ones, a primary one comes first, then the others in their
+    /// order.
+    ///
+    /// Requirements: CAP-04, HLP-04.
+    #[must_use]
+    pub fn max_items(self, field: impl Into<FieldPath<R>>, entries: u32) -> Self {
+        self.narrow_at(field, |narrow| narrow.max_items = Some(entries))
+    }
+
     fn narrow_at(self, field: impl Into<FieldPath<R>>, say: impl FnOnce(&mut Constraint)) -> Self {
         let mut narrowing = Constraints::default();
         say(field.into().narrow(&mut narrowing));

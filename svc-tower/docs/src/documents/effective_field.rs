@@ -112,6 +112,10 @@ impl<'a> EffectiveField<'a> {
                 .max_length
                 .map(|longest| format!("at most {longest} characters")),
         );
+        words.extend(narrow.max_items.map(|most| match most {
+            1 => "at most 1 entry".to_owned(),
+            most => format!("at most {most} entries"),
+        }));
         if let (Some(object), Some(members)) = (self.field.ty.object(), self.members()) {
             let all: Vec<Self> = Self::in_table(object, Some(members)).collect();
             let is_there = |own: &&Self| own.is_readable() || own.is_writable();

@@ -28,7 +28,9 @@ impl Definitions<'_> {
                 field.insert("default", text());
                 field.insert("minimum", text());
                 field.insert("maximum", text());
-                field.insert("max_length", json!({ "type": "integer", "minimum": 1 }));
+                for name in ["max_length", "max_items"] {
+                    field.insert(name, json!({ "type": "integer", "minimum": 1 }));
+                }
                 let inner = json!({ "$ref": format!("{}field", all.place) });
                 field.insert("fields", by_name(&inner));
                 field.into_schema()

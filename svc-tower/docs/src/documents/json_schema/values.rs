@@ -22,7 +22,10 @@ impl<'a> Definitions<'a> {
         let field = own.field;
         let mut schema = self.value(&field.ty, field.rules, own, form, owner);
         if form != SchemaVariant::Read {
+            let narrow = own.narrow.and_then(|narrow| narrow.max_items);
+            let narrow = narrow.and_then(|most| usize::try_from(most).ok());
             let most = self.api.limits().content.max_entries(field.name);
+            let most = narrow.map_or(most, |narrow| narrow.min(most));
             match &field.ty {
                 ValueType::Array(_) => set(&mut schema, "maxItems", most),
                 ValueType::StringMap => set(&mut schema, "maxProperties", most),

@@ -118,6 +118,11 @@ pub(super) fn warnings(docs: &DocPages<'_>) -> DocPage {
          response is stored.",
         ErrorCode::AddressShared
     ));
+    page.notes.push(format!(
+        "A helper request is executed, also if its person has more entries in a list than the server can store. If the \
+         request has a key, the response warns about the entries that were omitted. The code is `{}`.",
+        ErrorCode::EntriesOmitted
+    ));
     let person = docs.api.dialect().relation(Kind::Person.singular());
     let link = format!("[]._links.{person}.href");
     page.fields = [
@@ -143,6 +148,7 @@ pub(super) fn warnings(docs: &DocPages<'_>) -> DocPage {
         ErrorCode::PropertyOverruled,
         ErrorCode::PropertyEmpty,
         ErrorCode::AddressShared,
+        ErrorCode::EntriesOmitted,
     ];
     let entries = codes
         .iter()
@@ -241,6 +247,11 @@ const RECORDS: &[(ErrorCode, Kind, &[&str])] = &[
         ErrorCode::AddressShared,
         Kind::Person,
         &["email_addresses[0].address"],
+    ),
+    (
+        ErrorCode::EntriesOmitted,
+        Kind::Person,
+        &["person.email_addresses"],
     ),
     (ErrorCode::ParameterUnknown, Kind::Person, &["limit"]),
     (ErrorCode::NameInUse, Kind::Tag, &["name"]),

@@ -25,6 +25,7 @@ const PROPERTIES = [
   (field) => (field.minimum === null ? "no minimum" : `at least ${field.minimum}`),
   (field) => (field.maximum === null ? "no maximum" : `at most ${field.maximum}`),
   (field) => (field.longest === null ? "any length" : `at most ${field.longest} characters`),
+  (field) => (field.most === null ? "any number of entries" : `at most ${field.most} ${field.most === 1 ? "entry" : "entries"}`),
   (field) => (field.default === null ? "no default" : `default ${field.default}`),
 ];
 

@@ -88,6 +88,7 @@ class Reader {
         minimum: this.text(field, "minimum", at, null),
         maximum: this.text(field, "maximum", at, null),
         longest: this.count(field, "max_length", at),
+        most: this.count(field, "max_items", at),
       });
       this.allFields(field, at, `${path}.`, depth + 1, into, names);
     }

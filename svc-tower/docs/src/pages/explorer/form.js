@@ -280,15 +280,18 @@ class ArrayField extends Field {
       const item = el("li", {}, field.node, el("button", { type: "button", class: "small", onclick: () => remove(item) }, `Remove ${label} ${place}`));
       this.items.push({ field, item });
       this.list.append(item);
+      limit();
       return field;
     };
+    const limit = () => (this.add.disabled = this.items.length >= (shape.maxItems ?? Infinity));
     const remove = (item) => {
       this.items = this.items.filter((known) => known.item !== item);
       item.remove();
+      limit();
     };
-    for (const value of [initial ?? []].flat()) add(value);
     const hint = shape.description ? el("p", { class: "hint" }, prose(shape.description)) : null;
     this.add = el("button", { type: "button", class: "small", onclick: () => (add().control ?? this.add).focus() }, `Add ${label}`);
+    for (const value of [initial ?? []].flat()) add(value);
     this.node = el("details", { class: "group", role: "group", "aria-label": name, open: initial?.length > 0 }, el("summary", {}, name), hint, this.errors, this.list, this.add);
   }
 

@@ -36,6 +36,8 @@ fn server() -> Server {
             .max_length(person::key::family_name, 3)
             .max_length(person::key::languages_spoken, 5)
             .max_length(field!(person::email_addresses::address), 200)
+            .max_items(person::key::email_addresses, 2)
+            .max_items(person::key::languages_spoken, 1)
             .without_link(person::link::modified_by)
     };
     let events = |x: ResourceConfig<Event, Memory>| {
@@ -282,11 +284,15 @@ fn und_40_the_schema_of_the_declaration_knows_ranges_and_lengths() {
         about["collections"]["events"]["fields"]["capacity"]["maximum"],
         "50"
     );
+    assert_eq!(
+        about["collections"]["people"]["fields"]["email_addresses"]["max_items"],
+        2
+    );
     let schema =
         json_schema(&server.api, server.api.base_url(), "capabilities").expect("a document");
     assert_eq!(faults(&validator(&schema), &about), [""; 0]);
     let field = &schema["$defs"]["field"]["properties"];
-    for name in ["minimum", "maximum", "max_length"] {
+    for name in ["minimum", "maximum", "max_length", "max_items"] {
         assert!(field.get(name).is_some(), "{name}");
     }
 }

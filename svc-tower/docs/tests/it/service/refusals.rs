@@ -18,8 +18,9 @@ use svc_store::memory::MemoryStore;
 /// Codes that any request can get, which are only on the page of errors, and codes of features that
 /// this server lacks.
 const NOT_HERE: &[ErrorCode] = &[
-    // A warning, never a reason to reject a request.
+    // Warnings, never a reason to reject a request.
     ErrorCode::AddressShared,
+    ErrorCode::EntriesOmitted,
     // Codes of the change feed, which the tests of the other stores cover.
     ErrorCode::CursorExpired,
     ErrorCode::CursorInvalid,
