@@ -335,13 +335,21 @@ pub(super) async fn arrays(cx: &CheckContext) -> Result<(), CheckStop> {
         }
         let reversed: Vec<Value> = list.iter().rev().cloned().collect();
         let short: Vec<Value> = list.iter().skip(1).cloned().collect();
-        let forms = [
+        let mut forms = vec![
             list.clone(),
             reversed,
             short,
             Vec::new(),
             list.iter().take(1).cloned().collect(),
         ];
+        // The values of some members decide the order of the entries.
+        if generate::has_order(cx.declared(), one, name) {
+            forms = vec![
+                list.clone(),
+                Vec::new(),
+                list.iter().take(1).cloned().collect(),
+            ];
+        }
         for form in forms {
             // A question with choices keeps at least the responses that it needs.
             if form.is_empty() && one == "question" {

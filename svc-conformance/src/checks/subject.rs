@@ -41,7 +41,7 @@ pub(super) fn is_default(default: &str, got: Option<&Value>) -> bool {
         Some(Value::String(text)) => {
             text == default || (default.contains("time") && instant(text).is_some())
         }
-        Some(other) => *other == default,
+        Some(other) => other.to_string() == default,
         None => true,
     }
 }

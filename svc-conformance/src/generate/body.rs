@@ -216,7 +216,10 @@ impl BodyGenerator<'_> {
         let list = |length: usize| -> Option<BoxedStrategy<Value>> {
             let element = |at| self.object(inner, owner, &path, name, at);
             let elements: Option<Vec<_>> = (0..length).map(element).collect();
-            Some(elements?.prop_map(Value::Array).boxed())
+            let inner = inner.clone();
+            let whole =
+                elements?.prop_map(move |entries| constraints::fit_entries(&inner, entries));
+            Some(whole.boxed())
         };
         if let Some(length) = self.length.filter(|_| inside.is_empty()) {
             list(length)

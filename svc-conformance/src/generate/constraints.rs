@@ -3,11 +3,13 @@
 //!
 //! Requirements: CAP-04.
 
+use std::collections::BTreeMap;
 use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
 
 use serde_json::{Value, json};
 use svc_declaration::DeclaredField;
 
+use crate::declared::DeclaredApi;
 use crate::fields::{CheckedField, ValueShape};
 
 /// Returns the listed values that a server accepts: those of the catalogue that it declares.
@@ -33,6 +35,43 @@ pub(super) fn values(
 pub(crate) fn max_items(field: &DeclaredField) -> usize {
     let most = field.max_items.and_then(|most| usize::try_from(most).ok());
     most.unwrap_or(usize::MAX)
+}
+
+/// Returns whether values of the entries of a list decide in which order they are stored.
+pub(crate) fn has_order(declared: &DeclaredApi, one: &str, name: &str) -> bool {
+    let field = declared.field(one, name);
+    let members = field.and_then(|field| field.fields.as_ref());
+    let mut members = members.into_iter().flatten();
+    members.any(|(_, member)| matches!(member.in_entries.as_deref(), Some("first" | "distinct")))
+}
+
+/// Returns a list of objects whose values fit together as declared: the same, distinct, or true in the
+/// first entry only.
+pub(super) fn fit_entries(
+    fields: &BTreeMap<String, DeclaredField>,
+    mut entries: Vec<Value>,
+) -> Value {
+    for (name, field) in fields {
+        let Some(dependent) = field.in_entries.as_deref() else {
+            continue;
+        };
+        let sent = entries.iter().find_map(|entry| entry.get(name).cloned());
+        let values = field.values.as_deref().unwrap_or_default();
+        for (place, entry) in entries.iter_mut().enumerate() {
+            let (Some(value), Some(sent)) = (entry.get_mut(name), &sent) else {
+                continue;
+            };
+            let fitting = match (dependent, &*value) {
+                ("same", _) => Some(sent.clone()),
+                ("distinct", _) => values.get(place).map(|text| json!(text)),
+                ("first", Value::Bool(_)) => Some(json!(place == 0)),
+                ("first", Value::String(_)) => Some(json!((place == 0).to_string())),
+                _ => None,
+            };
+            *value = fitting.unwrap_or_else(|| value.clone());
+        }
+    }
+    Value::Array(entries)
 }
 
 /// Returns the value, adjusted to the declared range, length and number of entries. In a list, every

@@ -14,7 +14,7 @@ use crate::seed::Seed;
 
 pub(crate) use body::{BodyVariant, FieldValue, body, described_values, part};
 pub(crate) use compare::{differs, lost, lost_in, restored, same};
-pub(crate) use constraints::max_items;
+pub(crate) use constraints::{has_order, max_items};
 pub(crate) use invalid_body::{InvalidBody, faults};
 pub(crate) use minimal_body::{complete, minimal_body, with, without};
 

@@ -325,6 +325,12 @@ pub struct DeclaredField {
     /// Requirements: CAP-04.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_items: Option<u32>,
+    /// How the values of a member in the entries of a list depend on each other: `same` in all entries,
+    /// `distinct` in each entry, or true in the `first` entry only.
+    ///
+    /// Requirements: CAP-04.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub in_entries: Option<String>,
     /// The members of an object, or of the objects of an array.
     ///
     /// Requirements: TYP-11.
@@ -346,6 +352,7 @@ impl Default for DeclaredField {
             maximum: None,
             max_length: None,
             max_items: None,
+            in_entries: None,
             fields: None,
         }
     }

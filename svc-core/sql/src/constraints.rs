@@ -2,8 +2,10 @@
 //!
 //! Requirements: CAP-04 to CAP-08.
 
+use std::collections::BTreeSet;
+
 use svc_core::{
-    schema::{Constraint, Constraints, FieldRule, ObjectSchema, ValueType},
+    schema::{Constraint, Constraints, EntryValues, FieldRule, FieldSpec, ObjectSchema, ValueType},
     value::Amount,
 };
 
@@ -72,6 +74,7 @@ fn of_members(
                         let of_list = of_columns(entries, inner);
                         let narrow = narrowing.entry(path);
                         narrow.members.merge(of_list);
+                        narrow.max_items = u32::try_from(entries.len()).ok();
                         narrow.required = member.columns().any(is_required);
                     }
                 }
@@ -121,6 +124,17 @@ fn of_columns(entries: &[Vec<ResolvedField>], schema: &'static ObjectSchema) -> 
         let narrow = all.entry(&names(member));
         (narrow.required, narrow.default) = (false, None);
     }
+    // Without its only column, an entry would not be stored.
+    let keys = entries.iter().map(|members| {
+        let mut own = members.iter().filter(|member| shows_entry(member));
+        own.next().filter(|_| own.next().is_none()).map(names)
+    });
+    let keys: Option<BTreeSet<Vec<&str>>> = keys.collect();
+    if let Some(keys) = keys
+        && let (1, Some(key)) = (keys.len(), keys.first())
+    {
+        all.entry(key).required = true;
+    }
     for field in schema.fields {
         let of_field = |member: &&ResolvedField| {
             let first = member.path.first();
@@ -139,11 +153,55 @@ fn of_columns(entries: &[Vec<ResolvedField>], schema: &'static ObjectSchema) -> 
             }
         });
         let constants: Option<Vec<String>> = constants.collect();
+        let narrow = all.entry(&[field.name]);
         if let (Some(values), ValueType::Enum(_) | ValueType::FlexEnum(_)) = (constants, field.ty) {
-            all.entry(&[field.name]).values = Some(values);
+            narrow.values = Some(values);
         }
+        narrow.in_entries = in_entries(entries, field);
     }
     all
+}
+
+/// Returns whether a row has an entry if this column has a value.
+fn shows_entry(member: &ResolvedField) -> bool {
+    match &member.stored {
+        FieldStorage::Column(stored) => stored.conversion.values().is_empty(),
+        _ => false,
+    }
+}
+
+/// Returns how the values of a member in the entries depend on each other.
+fn in_entries(entries: &[Vec<ResolvedField>], field: &FieldSpec) -> Option<EntryValues> {
+    let is_it = |member: &&ResolvedField| {
+        let first = member.path.first();
+        first.is_some_and(|first| first.name == field.name)
+    };
+    let all = entries
+        .iter()
+        .map(|members| members.iter().find(is_it).map(|member| &member.stored));
+    let all: Vec<Option<&FieldStorage>> = all.collect();
+    let is_false = |stored: Option<&FieldStorage>| match stored {
+        Some(FieldStorage::Constant(value)) => value == "false",
+        other => other.is_none(),
+    };
+    match all.as_slice() {
+        [
+            Some(FieldStorage::Column(one)),
+            ..,
+            Some(FieldStorage::Column(other)),
+        ] if one.column == other.column => Some(EntryValues::Same),
+        [Some(FieldStorage::Constant(value)), rest @ ..]
+            if value == "true" && rest.iter().all(|other| is_false(*other)) =>
+        {
+            Some(EntryValues::First)
+        }
+        [
+            Some(FieldStorage::Constant(_)),
+            Some(FieldStorage::Constant(_)),
+            ..,
+        ] => Some(EntryValues::Distinct),
+        _ => None,
+    }
 }
 
 fn names(member: &ResolvedField) -> Vec<&'static str> {

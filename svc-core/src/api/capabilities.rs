@@ -230,6 +230,7 @@ fn narrowed(described: &mut DeclaredField, narrow: &Constraint) {
     described.maximum = narrow.max.map(|most| most.to_string());
     described.max_length = narrow.max_length;
     described.max_items = narrow.max_items;
+    described.in_entries = narrow.in_entries.map(|values| values.as_str().to_owned());
 }
 
 /// Returns the name of a type in the vocabulary of the specification.

@@ -140,10 +140,12 @@ impl Api {
             .into_iter()
             .filter_map(|(holds, name)| holds.then_some(name));
         let extensions = self.extensions().offered().flat_map(Extension::behaviours);
-        let links = inner
-            .helpers
-            .contains_key(&HelperName::RecordDonation)
-            .then_some("helper.record_donation.links");
+        let omitted = &self.registered(Kind::Donation).omitted_links;
+        let has_link = ["attendance", "submission"]
+            .iter()
+            .any(|link| !omitted.contains(link));
+        let links = inner.helpers.contains_key(&HelperName::RecordDonation) && has_link;
+        let links = links.then_some("helper.record_donation.links");
         let one_action = inner.settings.one_action.iter();
         let one_action = one_action
             .filter(|(helper, _)| inner.helpers.contains_key(helper))

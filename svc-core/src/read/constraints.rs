@@ -10,7 +10,7 @@ use super::{
 use crate::{
     error::{ErrorCode, Problem},
     field_set::FieldBits,
-    schema::{Constraint, Constraints, FieldSpec, ValueType},
+    schema::{Constraint, Constraints, EntryValues, FieldSpec, ValueType},
 };
 
 /// The accepted members of one kind in bodies.
@@ -130,6 +130,50 @@ pub(super) fn too_many(narrow: &Constraint, value: &Json, at: &ValuePath<'_>) ->
         let text = format!("{{property}} has {sent} entries, but can have at most {most}.");
         Problem::new(ErrorCode::FieldInvalid, at.property(), text)
     })
+}
+
+/// Returns the problems of entries whose values of a member do not fit together.
+///
+/// Requirements: CAP-04.
+pub(super) fn unfit_entries(
+    narrow: &Constraint,
+    value: &Json,
+    at: &ValuePath<'_>,
+    stores_what_fits: bool,
+) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    let entries = value.as_array().unwrap_or_default();
+    for (name, member) in narrow.members.members() {
+        let text = match member.in_entries {
+            Some(EntryValues::Same) => {
+                "must be the same in all entries, because this server stores it once."
+            }
+            Some(EntryValues::Distinct) if !stores_what_fits => {
+                "must have another value in each entry on this server."
+            }
+            _ => continue,
+        };
+        let values = entries.iter().enumerate().filter_map(|(place, entry)| {
+            let value = entry.as_object()?.get(name)?;
+            Some((place, value)).filter(|(_, value)| !value.is_null())
+        });
+        let values: Vec<(usize, &Json)> = values.collect();
+        let is_same = member.in_entries == Some(EntryValues::Same);
+        let unfit = values
+            .iter()
+            .enumerate()
+            .find_map(|(number, (place, value))| {
+                let mut earlier = values.get(..number).unwrap_or_default().iter();
+                let is_unfit = earlier.any(|(_, other)| (other != value) == is_same);
+                is_unfit.then_some(*place)
+            });
+        if let Some(place) = unfit {
+            let property = at.property().push_index(place).push_member(name.to_owned());
+            let text = format!("{{property}} {text}");
+            problems.push(Problem::new(ErrorCode::FieldInvalid, property, text));
+        }
+    }
+    problems
 }
 
 /// Returns the default as a value of the field; `None` if there is none, or it is not a valid

@@ -429,6 +429,9 @@ impl<'a> Validator<'a> {
                 self.problems
                     .extend(constraints::too_many(narrow, &value, at));
             }
+            let fits = self.stores_what_fits;
+            self.problems
+                .extend(constraints::unfit_entries(narrow, &value, at, fits));
             constraints::check(narrow, &value, at, &mut self.problems);
         }
         Some(value)

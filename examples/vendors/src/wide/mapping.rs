@@ -23,7 +23,7 @@ pub fn mapping() -> Mapping {
             "email_addresses",
             [
                 address("email").constant("primary", "true"),
-                address("email2"),
+                address("email2").constant("primary", "false"),
             ],
         )
         .entries(
@@ -66,7 +66,6 @@ pub fn mapping() -> Mapping {
         .link_by("fundraising_page", "page_slug", "slug")
         .link("person", "supporter_id")
         .field("amount", Column::new("amount_cents").scaled(2))
-        .field("currency", "currency")
         .field("voided", "refunded");
     let mapping = Mapping::new(TenantMapping::by_number("organisations"));
     let tables = [people, petitions, signatures, pages, donations];

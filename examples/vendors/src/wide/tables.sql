@@ -67,7 +67,6 @@ CREATE TABLE donations (
     supporter_id    integer NOT NULL REFERENCES supporters,
     page_slug       varchar(100) NOT NULL,
     amount_cents    integer NOT NULL,
-    currency        char(3) NOT NULL DEFAULT 'USD',
     refunded        boolean NOT NULL DEFAULT false,
     created_at      timestamptz NOT NULL DEFAULT now(),
     updated_at      timestamptz NOT NULL DEFAULT now()

@@ -4,13 +4,13 @@
 
 use super::{
     MergePolicy,
-    entries::{MergedList, is_primary},
+    entries::{MergedList, is_primary, strictness},
     merge_person,
 };
 use crate::{
     error::{ErrorCode, Problem, PropertyPath},
     json::{Json, Object},
-    schema::{Constraint, Constraints},
+    schema::{Constraint, Constraints, EntryValues},
 };
 
 /// Entries of a posted list that were not stored, because the list can only have a certain number of
@@ -92,18 +92,20 @@ pub fn merge_fitting(
     let limited = constraints.members().filter_map(|(name, constraint)| {
         let stored = known.get(name).and_then(Json::as_array);
         let stored = stored.unwrap_or_default().to_vec();
-        Some((name, constraint.max_items?, stored))
+        Some((name, constraint, constraint.max_items?, stored))
     });
     let limited: Vec<_> = limited.collect();
     merge_person(known, &posted, merge);
-    for (name, most, stored) in limited {
+    for (name, constraint, most, stored) in limited {
         let Some(Json::Array(merged)) = known.get_mut(name) else {
             continue;
         };
         // The entries of another list are replaced.
         let existing = MergedList::of(name).map_or(0, |_| stored.len());
         let had_primary = merged.iter().any(is_marked);
-        let entries = shorten(merged, existing, most);
+        let repeated = remove_repeated(merged, &stored, existing, constraint);
+        let entries = shorten(merged, existing, most).saturating_add(repeated);
+        share_values(merged, posted.get(name), constraint);
         if had_primary && !merged.iter().any(is_marked) {
             restore_primary(merged, &stored);
         }
@@ -130,6 +132,35 @@ pub fn fit_entries(person: &mut Object, constraints: &Constraints) -> Vec<Omitte
     shorten_inner(person, constraints, &at, &mut omitted);
     shorten_lists(person, constraints, &at, &mut omitted);
     omitted
+}
+
+/// Gives all entries of a merged person the strictest value of a member that they have in common, or
+/// the value of the first entry.
+///
+/// Requirements: CAP-04, MRG-03.
+pub fn share_strictest(person: &mut Object, constraints: &Constraints) {
+    for (name, constraint) in constraints.members() {
+        let shared = constraint.members.members();
+        let shared = shared.filter(|(_, member)| member.in_entries == Some(EntryValues::Same));
+        for (member, _) in shared {
+            let Some(Json::Array(list)) = person.get_mut(name) else {
+                continue;
+            };
+            let values = list
+                .iter()
+                .filter_map(|entry| entry.as_object()?.get(member));
+            let values: Vec<Json> = values.filter(|value| !value.is_null()).cloned().collect();
+            let strictest = values.iter().rev().max_by_key(|value| strictness(value));
+            let Some(strictest) = strictest.cloned() else {
+                continue;
+            };
+            for entry in list.iter_mut() {
+                if let Json::Object(entry) = entry {
+                    entry.insert(member, strictest.clone());
+                }
+            }
+        }
+    }
 }
 
 /// Returns whether a list has a maximum number of entries.
@@ -179,7 +210,8 @@ fn shorten_lists(
     for (name, constraint) in constraints.members() {
         if let (Some(most), Some(Json::Array(list))) = (constraint.max_items, object.get_mut(name))
         {
-            let entries = shorten(list, 0, most);
+            let repeated = remove_repeated(list, &[], 0, constraint);
+            let entries = shorten(list, 0, most).saturating_add(repeated);
             note(
                 at.clone().push_member(name.to_owned()),
                 entries,
@@ -211,6 +243,74 @@ fn shorten(list: &mut Vec<Json>, existing: usize, most: u32) -> usize {
     new.truncate(free);
     list.append(&mut new);
     omitted
+}
+
+/// Removes new entries with a value that another entry must have alone. Existing entries get their
+/// stored value back if a posted one is in use. Returns the number of removed entries.
+fn remove_repeated(
+    list: &mut Vec<Json>,
+    stored: &[Json],
+    existing: usize,
+    constraint: &Constraint,
+) -> usize {
+    let before = list.len();
+    for (name, member) in constraint.members.members() {
+        if member.in_entries != Some(EntryValues::Distinct) {
+            continue;
+        }
+        let value = |entry: &Json| {
+            let value = entry.as_object().and_then(|entry| entry.get(name));
+            value.filter(|value| !value.is_null()).cloned()
+        };
+        let mut used: Vec<Json> = Vec::new();
+        for (place, entry) in list.iter_mut().enumerate().take(existing) {
+            let known = stored.get(place).and_then(value);
+            let others = stored
+                .iter()
+                .enumerate()
+                .filter(|(other, _)| *other != place);
+            let mut others = others.filter_map(|(_, other)| value(other));
+            let posted = value(entry);
+            let is_free = posted.as_ref().is_none_or(|posted| {
+                !used.contains(posted) && !others.any(|other| other == *posted)
+            });
+            if let (false, Json::Object(entry)) = (is_free, &mut *entry) {
+                entry.insert(name, known.unwrap_or(Json::Null));
+            }
+            used.extend(value(entry));
+        }
+        let mut place = 0_usize;
+        list.retain(|entry| {
+            let is_existing = place < existing;
+            place = place.saturating_add(1);
+            let value = value(entry);
+            let is_repeated = value.as_ref().is_some_and(|value| used.contains(value));
+            if !is_existing {
+                used.extend(value);
+            }
+            is_existing || !is_repeated
+        });
+    }
+    before.saturating_sub(list.len())
+}
+
+/// Gives all entries the posted value of a member that all entries have in common.
+fn share_values(list: &mut [Json], posted: Option<&Json>, constraint: &Constraint) {
+    for (name, member) in constraint.members.members() {
+        if member.in_entries != Some(EntryValues::Same) {
+            continue;
+        }
+        let entries = posted.and_then(Json::as_array).unwrap_or_default().iter();
+        let mut values = entries.filter_map(|entry| entry.as_object()?.get(name));
+        let Some(value) = values.find(|value| !value.is_null()) else {
+            continue;
+        };
+        for entry in list.iter_mut() {
+            if let Json::Object(entry) = entry {
+                entry.insert(name, value.clone());
+            }
+        }
+    }
 }
 
 /// Marks the entry as primary that was primary before the merge.

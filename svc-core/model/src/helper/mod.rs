@@ -23,7 +23,7 @@ pub use anonymous_policy::AnonymousPolicy;
 pub use entries::is_primary;
 #[doc(hidden)]
 pub use entries::{entry_key, entry_number, merge_equal_entries};
-pub use fitting::{OmittedEntries, fit_entries, merge_fitting};
+pub use fitting::{OmittedEntries, fit_entries, merge_fitting, share_strictest};
 #[doc(hidden)]
 pub use functions::GroupKind;
 pub use functions::{

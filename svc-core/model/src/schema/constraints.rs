@@ -65,8 +65,39 @@ pub struct Constraint {
     ///
     /// Requirements: CAP-04.
     pub max_items: Option<u32>,
+    /// How the values of this member in the entries of a list depend on each other.
+    ///
+    /// Requirements: CAP-04.
+    pub in_entries: Option<EntryValues>,
     /// The constraints of the members of the object, or of each object of the list.
     pub members: Constraints,
+}
+
+/// How the values of a member in the entries of a list depend on each other, because the list is
+/// stored in a fixed number of columns.
+///
+/// Requirements: CAP-04.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum EntryValues {
+    /// All entries have the same value, such as the consent of the person.
+    Same,
+    /// Each entry has another value, such as the type of a phone number.
+    Distinct,
+    /// Only the first entry has the value true, such as the mark of the primary address.
+    First,
+}
+
+impl EntryValues {
+    /// Returns the name in the capability document.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Same => "same",
+            Self::Distinct => "distinct",
+            Self::First => "first",
+        }
+    }
 }
 
 impl Constraints {
@@ -144,11 +175,12 @@ impl Constraint {
             max: most,
             max_length: longest,
             max_items,
+            in_entries,
             members,
         } = self;
         let flags = *required || *unreadable || *unwritable;
         let bounds = values.is_some() || least.is_some() || most.is_some();
-        let sizes = longest.is_some() || max_items.is_some();
+        let sizes = longest.is_some() || max_items.is_some() || in_entries.is_some();
         !sizes && !flags && !bounds && default.is_none() && members.is_empty()
     }
 
@@ -171,6 +203,7 @@ impl Constraint {
             .into_iter()
             .flatten()
             .min();
+        self.in_entries = self.in_entries.or(other.in_entries);
         self.max_items = [self.max_items, other.max_items]
             .into_iter()
             .flatten()

@@ -16,7 +16,7 @@ use std::sync::LazyLock;
 
 use field_index::FieldIndex;
 
-pub use constraints::{Constraint, Constraints};
+pub use constraints::{Constraint, Constraints, EntryValues};
 pub use cross_field::RecordValidator;
 #[doc(hidden)]
 pub use cross_field::new_problems;

@@ -21,7 +21,7 @@ use super::{
 use crate::{
     draft::RawPatch,
     error::{Error, ErrorCode, PathSegment, Problem, PropertyPath},
-    helper::{OverruledValue, TightenedValue, merge_people},
+    helper::{OverruledValue, TightenedValue, merge_people, share_strictest},
     json::{Json, Object},
     link::{LinkValue, RecordAddress},
     model::Kind,
@@ -129,7 +129,8 @@ impl MergePlan {
         (remaining, before): (&RawRecord, &Object),
         (merged, lost): (&RawRecord, &Object),
     ) -> Self {
-        let result = merge_people(before, lost, request.consent);
+        let mut result = merge_people(before, lost, request.consent);
+        share_strictest(&mut result.fields, &call.person_constraints);
         let (mut overruled, mut tightened) = (result.overruled, result.tightened);
         // What the request sends replaces the result of the merge.
         let patch = request.patch.as_ref();

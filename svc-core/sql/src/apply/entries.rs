@@ -94,7 +94,9 @@ impl<'m> EntryList<'m> {
 
     /// Returns the first columns with a constant that the entry has.
     fn named_place(&self, entry: &Object) -> Option<usize> {
+        // What is not primary can be anywhere.
         let has_constant = |member: &ResolvedField| match &member.stored {
+            FieldStorage::Constant(value) if value == "false" => false,
             FieldStorage::Constant(value) => is_text(at(entry, member), value),
             _ => false,
         };

@@ -6,7 +6,7 @@
 use svc_core::{
     api::Api,
     model::Kind,
-    schema::{Constraint, Constraints, FieldMode, FieldSpec, ObjectSchema, ValueType},
+    schema::{Constraint, Constraints, EntryValues, FieldMode, FieldSpec, ObjectSchema, ValueType},
 };
 
 /// A field or a member as this server supports it.
@@ -115,6 +115,11 @@ impl<'a> EffectiveField<'a> {
         words.extend(narrow.max_items.map(|most| match most {
             1 => "at most 1 entry".to_owned(),
             most => format!("at most {most} entries"),
+        }));
+        words.extend(narrow.in_entries.map(|values| match values {
+            EntryValues::Distinct => "another value in each entry".to_owned(),
+            EntryValues::First => "true in the first entry only".to_owned(),
+            _ => "the same value in all entries".to_owned(),
         }));
         if let (Some(object), Some(members)) = (self.field.ty.object(), self.members()) {
             let all: Vec<Self> = Self::in_table(object, Some(members)).collect();

@@ -100,7 +100,7 @@ async fn rows_are_read_as_they_are() -> TestResult {
                 "given_name": "First 24", "family_name": "LAST 24",
                 "email_addresses": [
                     { "primary": true, "address": "person.24@example.org", "status": "subscribed" },
-                    { "address": "other.24@example.org", "status": "subscribed" },
+                    { "primary": false, "address": "other.24@example.org", "status": "subscribed" },
                 ],
                 "phone_numbers": [
                     { "number": "14155550124", "number_type": "Mobile" },
@@ -131,7 +131,7 @@ async fn rows_are_read_as_they_are() -> TestResult {
             42,
             json!({
                 "given_name": "First 42",
-                "email_addresses": [{ "address": "other.42@example.org", "status": "subscribed" }],
+                "email_addresses": [{ "primary": false, "address": "other.42@example.org", "status": "subscribed" }],
                 "phone_numbers": [{ "number": "12025550142", "number_type": "Home" }],
                 "postal_addresses": [{
                     "address_lines": ["42 Main Street"], "locality": "Albany", "region": "TX", "postal_code": "12207",
@@ -351,7 +351,7 @@ async fn a_wrong_mapping_is_told_what_mends_it() -> TestResult {
             vec![
                 people(),
                 pages(),
-                donations().field("credited_amount", Column::new("currency").scaled(2)),
+                donations().field("credited_amount", Column::new("page_slug").scaled(2)),
             ],
         ),
         ("a view without its key", vec![view.clone()]),

@@ -31,6 +31,8 @@ impl Definitions<'_> {
                 for name in ["max_length", "max_items"] {
                     field.insert(name, json!({ "type": "integer", "minimum": 1 }));
                 }
+                let dependent = ["same", "distinct", "first"];
+                field.insert("in_entries", json!({ "type": "string", "enum": dependent }));
                 let inner = json!({ "$ref": format!("{}field", all.place) });
                 field.insert("fields", by_name(&inner));
                 field.into_schema()
