@@ -176,9 +176,6 @@ pub async fn interface(
         .register(api)
         .delivery(Outbox)
         .merge_people()
-        .without_capability("attendances.create")
-        .without_capability("attendances.update")
-        .without_capability("attendances.delete")
         .build()
         .map_err(svc_core::Error::unexpected)?;
     Ok(SvcService::new(api)
