@@ -241,6 +241,11 @@ pub(super) struct RunArgs {
     #[arg(long, value_name = "N", default_value_t = 42)]
     pub(super) seed: u64,
 
+    /// The random part of the identifiers, names and addresses of this run: 8 to 32 lower-case letters
+    /// and digits; to repeat the requests of a run exactly, pass the `nonce` of its report
+    #[arg(long, value_name = "WORD")]
+    pub(super) nonce: Option<String>,
+
     /// Check only these requirements, areas or checks, such as COL-23, COL or col/pages; `*` matches
     /// any text; repeatable
     #[arg(long, value_name = "PATTERN")]

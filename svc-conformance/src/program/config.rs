@@ -20,7 +20,7 @@ pub(super) const FILE: &str = "svc-conformance.toml";
 
 /// Options that belong to one run instead of a project, and options that have another name in the
 /// file.
-const NOT_IN_FILE: [&str; 16] = [
+const NOT_IN_FILE: [&str; 17] = [
     "config",
     "no_config",
     "key",
@@ -34,6 +34,7 @@ const NOT_IN_FILE: [&str; 16] = [
     "quiet",
     "file",
     "journal",
+    "nonce",
     "output",
     "help",
     "version",

@@ -129,6 +129,9 @@ pub(super) fn suite(options: &RunArgs) -> Result<Suite, ProgramError> {
         .fail_fast(options.fail_fast)
         .snapshots(options.snapshots.is_some())
         .clean_up(!options.no_clean_up);
+    if let Some(nonce) = &options.nonce {
+        suite = suite.nonce(nonce);
+    }
     for (name, address) in &options.fixture {
         suite = suite.fixture(name, address);
     }

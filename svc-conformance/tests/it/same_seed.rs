@@ -4,6 +4,8 @@
 use std::convert::Infallible;
 
 use svc_conformance::{InProcess, Intensity, Keys, Report, RequirementOutcome, Suite};
+use svc_core::auth::Operation;
+use svc_core::model::Kind;
 use svc_self_test::independent_server::ServerOptions;
 use svc_self_test::subject::TestSubject;
 use tokio::task::yield_now;
@@ -71,6 +73,29 @@ async fn records_that_stay_disturb_no_later_run() {
         let report = report.expect("a run");
         assert_eq!(report.exit_code(), 0, "{report}");
     }
+}
+
+/// On a server without deletes, a second run with the same seed has the same results.
+#[tokio::test]
+async fn runs_on_a_server_without_deletes_have_the_same_results() {
+    let subject = TestSubject::reference(|mut api| {
+        for kind in Kind::ALL {
+            if kind.schema().has_operation(Operation::Delete) {
+                api = api.without_capability(&format!("{}.delete", kind.plural()));
+            }
+        }
+        api
+    });
+    let subject = subject.await.expect("a server");
+    let mut results = Vec::new();
+    for _ in 0..2 {
+        let report = suite(&subject, 7, &["*"]).run().await.expect("a run");
+        let accused = report.with_outcome(RequirementOutcome::Fail).count();
+        assert_eq!(accused, 0, "{report}");
+        let outcomes = report.rows.iter().map(|row| (row.id.clone(), row.outcome));
+        results.push((report.exit_code(), outcomes.collect::<Vec<_>>()));
+    }
+    assert_eq!(results.first(), results.get(1));
 }
 
 /// Simultaneous runs on the same data do not mistake each other's writes for a failure of the
