@@ -40,7 +40,9 @@ impl ConditionWord {
                 "no operation that a run could try is missing in the declaration".into()
             }
             ConditionTerm::FunctionMissing if holds => "an action function is not declared".into(),
-            ConditionTerm::FunctionMissing => "all action functions are declared".into(),
+            ConditionTerm::FunctionMissing => {
+                "no action function that a run could try is missing in the declaration".into()
+            }
             ConditionTerm::OneConstraint => ability(Ability::Invalid, None, holds),
             ConditionTerm::TwoConstraints => ability(Ability::TwoInvalid, None, holds),
             ConditionTerm::MissingAddress => {

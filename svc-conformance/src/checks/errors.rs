@@ -39,18 +39,25 @@ pub(super) const CHECKS: &[Check] = &[
 async fn unsupported(cx: &CheckContext) -> Result<(), CheckStop> {
     let (api, declared) = (cx.api(), cx.declared());
     let entry = api.entry().await?;
-    let mut looked = false;
+    let (mut each, mut is_seen) = (SubjectLoop::default(), false);
     for (of, operation) in declared.unsupported() {
         let sent = match (operation, entry.href(of.many)) {
-            ("create", Some(url)) => Some(
+            ("create", Some(url)) => Ok(Some(
                 api.post(&url, &cx.marked(&minimal_body(cx, of.one)))
                     .await?,
-            ),
-            ("create", None) => None,
-            _ => on_record(cx, &api, of, operation).await?,
+            )),
+            ("create", None) => Ok(None),
+            _ => on_record(cx, &api, of, operation).await,
         };
-        let Some(answer) = sent else { continue };
-        looked = true;
+        let answer = match sent {
+            Ok(Some(answer)) => answer,
+            Ok(None) => continue,
+            Err(stop) => {
+                each.took(Err(stop))?;
+                continue;
+            }
+        };
+        is_seen = true;
         let coded = answer
             .problems()
             .iter()
@@ -68,11 +75,11 @@ async fn unsupported(cx: &CheckContext) -> Result<(), CheckStop> {
             || format!("{} {operation} is not declared: {answer}", of.one),
         );
     }
-    if looked {
-        Ok(())
-    } else {
-        Err(none("no URL of an unsupported feature is known"))
+    if is_seen {
+        return Ok(());
     }
+    each.end()?;
+    Err(none("no URL of an unsupported feature is known"))
 }
 
 /// An operation that is not declared, on a record that this run created.

@@ -15,27 +15,34 @@ pub(super) const CHECKS: &[Check] = &[
         [FLT_01, FLT_05, FLT_06, FLT_07, FLT_12],
         values
     )
-    .needs("filter.*"),
-    check!("flt/words", [FLT_10], words)
-        .needs("filter.identifiers or filter.email_address or filter.name"),
+    .needs("filter.* and *.create"),
+    check!("flt/words", [FLT_10], words).needs(
+        "filter.identifiers and *.create or filter.email_address and *.create or filter.name and *.create",
+    ),
     check!("flt/refused", [FLT_03, FLT_04], refused)
         .needs("filter.*")
         .only_reads(),
-    check!("flt/pages", [FLT_01, FLT_05, FLT_08], paged).needs("filter.*"),
+    check!("flt/pages", [FLT_01, FLT_05, FLT_08], paged).needs("filter.* and *.create"),
     check!("flt/order", [FLT_08, FLT_09], ordered).needs("order.*"),
-    check!("flt/tenants", [FLT_11], tenants).needs("filter.* and auth.multi_key"),
+    check!("flt/tenants", [FLT_11], tenants)
+        .needs("filter.* and *.create and auth.multi_key"),
     check!(
         "flt/memberships",
         [FLT_01, FLT_05, FLT_08, FLT_11, FLT_12, FLT_13],
         memberships
     )
-    .needs("filter.tag or filter.list"),
+    .needs(
+        "filter.tag and tags.create and taggings.create and people.create or \
+         filter.list and lists.create and items.create and people.create or \
+         filter.tag and tags.create and taggings.create and helper.person_signup or \
+         filter.list and lists.create and items.create and helper.person_signup",
+    ),
     check!(
         "flt/texts",
         [FLT_01, FLT_05, FLT_08, FLT_11, FLT_12, FLT_14],
         texts
     )
-    .needs("filter.family_name"),
+    .needs("filter.family_name and people.create or filter.family_name and helper.person_signup"),
 ];
 
 /// The fields whose values a client sets.

@@ -18,14 +18,15 @@ use crate::values::instant;
 
 pub(super) const CHECKS: &[Check] = &[
     check!("flt/dates", [FLT_01, FLT_02], dates)
-        .needs("filter.created_date or filter.modified_date"),
+        .needs("filter.created_date and *.create or filter.modified_date and *.create"),
     check!(
         "flt/changed-values",
         [FLT_01, FLT_06, FLT_07, FLT_12],
         values
     )
-    .needs("filter.* and *.update"),
-    check!("flt/changed-order", [FLT_08, FLT_09], order).needs("filter.* and order.* and *.update"),
+    .needs("filter.* and *.create and *.update"),
+    check!("flt/changed-order", [FLT_08, FLT_09], order)
+        .needs("filter.* and order.* and *.create and *.update"),
     check!("flt/below", [FLT_04], below).needs("filter.*"),
 ];
 

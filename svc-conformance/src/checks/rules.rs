@@ -8,8 +8,10 @@ use crate::generate::max_items;
 use crate::values::first;
 
 pub(super) const CHECKS: &[Check] = &[
-    check!("res/gender", [RES_PERSON_08, RES_PERSON_09], gender)
-        .needs("field:person.gender and field:person.gender_identity"),
+    check!("res/gender", [RES_PERSON_08, RES_PERSON_09], gender).needs(
+        "field:person.gender and field:person.gender_identity and people.create or \
+             field:person.gender and field:person.gender_identity and helper.*.shows_person",
+    ),
     check!("res/one-primary-address", [RES_POSTAL_ADDRESS_02], primary)
         .about("postal_addresses")
         .needs("field:person.postal_addresses"),

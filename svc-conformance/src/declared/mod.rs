@@ -475,13 +475,20 @@ impl DeclaredApi {
             .collect()
     }
 
-    /// Whether records of a kind can be created, together with the container and the person that
-    /// they need.
+    /// Whether records of a kind can be created, for a new person, in a new or existing container.
     fn makes(&self, kind: CatalogueKind) -> bool {
-        let surrounds = |under: &str| self.makes_alone(under) && self.makes_alone("person");
+        let has_container = |under: &str| {
+            let has_address = || self.offers(kind.one, "read") || self.is_listed(kind.one);
+            let is_known = || self.offers(under, "list") || self.text.fixture.contains_key(under);
+            self.makes_alone(under) || (under != "person" && is_known() && has_address())
+        };
         match kind.under {
             None => self.makes_alone(kind.one),
-            Some(under) => self.can(kind.one, Ability::Create) && surrounds(under),
+            Some(under) => {
+                self.can(kind.one, Ability::Create)
+                    && self.makes_alone("person")
+                    && has_container(under)
+            }
         }
     }
 }

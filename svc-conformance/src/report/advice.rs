@@ -1,7 +1,7 @@
 //! Advice for a requirement that could not be decided, in one sentence. Following the advice
 //! changes the verdict.
 
-use crate::catalogue::{ConditionTerm, Requirement};
+use crate::catalogue::{Condition, ConditionTerm, Requirement};
 use crate::declared::DeclaredApi;
 use crate::kinds;
 use crate::needed_fixtures::wanted;
@@ -81,12 +81,7 @@ fn remedy(declared: &DeclaredApi, row: &Requirement, reason: &str) -> Option<Str
                 "use a key that is bound to a person, or remove the link `{}` from the declaration",
                 link.name
             )
-        } else if row
-            .applies_if
-            .words()
-            .iter()
-            .any(|word| is_declared(&word.term))
-        {
+        } else if depends_on_declared(&row.applies_if) {
             "if the server does not support it, remove it from the declaration".to_owned()
         } else {
             return None;
@@ -94,12 +89,26 @@ fn remedy(declared: &DeclaredApi, row: &Requirement, reason: &str) -> Option<Str
     )
 }
 
-/// Whether a declaration decides a term of a condition.
+/// Whether a condition holds because of something that is in the declaration.
+fn depends_on_declared(condition: &Condition) -> bool {
+    match condition {
+        Condition::Is(word) => is_declared(&word.term),
+        Condition::Not(_) => false,
+        Condition::All(list) | Condition::Any(list) => list.iter().any(depends_on_declared),
+    }
+}
+
+/// Whether a declaration contains what a term is about.
 const fn is_declared(term: &ConditionTerm) -> bool {
     !matches!(
         term,
         ConditionTerm::Always
             | ConditionTerm::Never
+            | ConditionTerm::AnyKind
+            | ConditionTerm::HelpersOnly
+            | ConditionTerm::OperationMissing
+            | ConditionTerm::FunctionMissing
+            | ConditionTerm::Link { owner: None, .. }
             | ConditionTerm::Auth
             | ConditionTerm::OtherKey
             | ConditionTerm::RestrictedKey

@@ -159,7 +159,8 @@ impl Suite {
         self
     }
 
-    /// Includes only matching requirements, areas or checks: an id, an area, or a pattern with `*`.
+    /// Includes only matching requirements, areas or checks: ids, areas, or patterns with `*`, such
+    /// as `["COL-17", "LIM", "col/*"]`.
     #[must_use]
     pub fn only(mut self, patterns: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.selection
@@ -168,7 +169,7 @@ impl Suite {
         self
     }
 
-    /// Excludes matching requirements, areas or checks.
+    /// Excludes matching requirements, areas or checks, such as `["COL-17", "LIM"]`.
     #[must_use]
     pub fn exclude(mut self, patterns: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.selection

@@ -13,10 +13,10 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use svc_conformance::{Intensity, Report, RequirementOutcome, Suite, SuiteError};
-use svc_core::api::{ApiBuilder, Behaviour, IfMatchPolicy};
+use svc_core::api::{ApiBuilder, Behaviour, IfMatchPolicy, ResourceConfig};
 use svc_core::helper::{PersonSignup, RecordAttendance, RecordSignature};
 use svc_core::model::{
-    Attendance, Event, Person, Petition, Signature, Tag, event, person, petition,
+    Attendance, Event, Person, Petition, Signature, Tag, Tagging, event, person, petition,
 };
 use svc_core::{fields, writable};
 use vendor::{BASE, Narrow};
@@ -638,5 +638,140 @@ async fn the_advice_to_name_a_record_decides_the_row() -> Result<(), Box<dyn Err
             "{report}"
         );
     }
+    Ok(())
+}
+
+/// The collections of containers with the collections of their members, and the fields of a member.
+const MEMBERS: [(&str, &str, &str); 8] = [
+    ("petitions", "signatures", "{}"),
+    ("forms", "submissions", "{}"),
+    (
+        "fundraising_pages",
+        "donations",
+        r#"{"amount": 5, "currency": "USD"}"#,
+    ),
+    ("advocacy_campaigns", "outreaches", "{}"),
+    ("events", "attendances", "{}"),
+    ("tags", "taggings", "{}"),
+    ("lists", "items", "{}"),
+    ("questions", "answers", r#"{"responses": ["a1"]}"#),
+];
+
+/// Creates a vendor with a person who is a member of a container of each kind, and returns the
+/// addresses of the members.
+async fn one_of_each() -> Result<(Arc<Narrow>, Vec<String>), Box<dyn Error>> {
+    let narrow = Narrow::new();
+    let person = narrow
+        .holds("people", &json!({"given_name": "Ada"}))
+        .await?;
+    let mut members = Vec::new();
+    for (containers, of, fields) in MEMBERS {
+        let container = match containers {
+            "questions" => json!({"name": "colour", "question_type": "SingleChoice",
+                "responses": [{"key": "a1", "name": "red"}]}),
+            _ => json!({"name": "first", "title": "First"}),
+        };
+        let container = narrow.holds(containers, &container).await?;
+        let path = container.strip_prefix(BASE).ok_or("an address")?;
+        let mut body: Value = serde_json::from_str(fields)?;
+        body["_links"] = json!({"svc:person": {"href": person}});
+        members.push(narrow.holds(&format!("{path}/{of}"), &body).await?);
+    }
+    Ok((narrow, members))
+}
+
+/// A server whose records can only be read, or only people can be created, fails nothing. Apart
+/// from values that no record has, every requirement is decided or has a fixture that decides it.
+///
+/// Requirements: COL-10, COL-17, ERR-38, FLT-01, HAF-01, RES-person-08.
+#[tokio::test]
+async fn records_that_can_only_be_read_decide_what_applies() -> Result<(), Box<dyn Error>> {
+    for creates_people in [false, true] {
+        let (narrow, members) = one_of_each().await?;
+        let suite = Narrow::suite(|api| narrow.only_read(api, creates_people))?;
+        let suite = suite.intensity(Intensity::Quick);
+        let report = suite.clone().run().await?;
+        let failed = report.with_outcome(RequirementOutcome::Fail);
+        assert_eq!(failed.count(), 0, "{report}");
+        let depends_on_values = ["HAL-", "RES-", "TYP-"];
+        let open: Vec<_> = report
+            .inconclusive()
+            .filter(|row| {
+                !depends_on_values
+                    .iter()
+                    .any(|area| row.id.starts_with(area))
+            })
+            .map(|row| {
+                (
+                    row.id.as_str(),
+                    row.advice.contains("--fixture submission="),
+                )
+            })
+            .collect();
+        assert_eq!(open, [("COL-10", true)], "{report}");
+        let passes = |report: &Report, id: &str| {
+            let row = report.requirement(id).map(|row| row.outcome);
+            assert_eq!(row, Some(RequirementOutcome::Pass), "{id}: {report}");
+        };
+        passes(&report, "COL-17");
+        let submission = members.get(1).ok_or("a submission")?;
+        let report = suite
+            .only(["COL-10"])
+            .fixture("submission", submission)
+            .run()
+            .await?;
+        passes(&report, "COL-10");
+    }
+    Ok(())
+}
+
+/// The taggings of a person can only be read, and no tag is listed: the fixture that the advice
+/// names decides the requirement.
+///
+/// Requirements: COL-17.
+#[tokio::test]
+async fn a_fixture_of_a_kind_that_can_only_be_read_is_used() -> Result<(), Box<dyn Error>> {
+    let (narrow, members) = one_of_each().await?;
+    let suite = Narrow::suite(|api| {
+        api.resource::<Person, _>(&narrow, |x| x.list().get())
+            .resource::<Tag, _>(&narrow, ResourceConfig::get)
+            .resource::<Tagging, _>(&narrow, |x| x.list_under::<Person>().get())
+    })?;
+    let suite = suite.intensity(Intensity::Quick).only(["COL-17"]);
+    let report = suite.clone().run().await?;
+    let row = report.requirement("COL-17").ok_or("a row")?;
+    assert_eq!(row.outcome, RequirementOutcome::Inconclusive, "{row:?}");
+    assert!(row.advice.contains("--fixture tagging=ADDRESS"), "{row:?}");
+    let tagging = members.get(5).ok_or("a tagging")?;
+    let report = suite.fixture("tagging", tagging).run().await?;
+    let row = report.requirement("COL-17").ok_or("a row")?;
+    assert_eq!(row.outcome, RequirementOutcome::Pass, "{row:?}");
+    Ok(())
+}
+
+/// Signatures in a petition that cannot be created can be neither changed nor deleted: a signature
+/// of the run in the fixture shows how the server rejects this.
+///
+/// Requirements: ERR-07.
+#[tokio::test]
+async fn what_is_not_supported_is_tested_in_a_fixture() -> Result<(), Box<dyn Error>> {
+    let narrow = Narrow::new();
+    let petition = json!({"title": "Trees"});
+    let petition = narrow.holds("petitions", &petition).await?;
+    let suite = Narrow::suite(|api| {
+        api.resource::<Person, _>(&narrow, |x| x.list().get().create().update().delete())
+            .resource::<Petition, _>(&narrow, ResourceConfig::get)
+            .resource::<Signature, _>(&narrow, |x| x.list_under::<Petition>().get().create())
+    })?;
+    let suite = suite.intensity(Intensity::Quick).only(["ERR-07"]);
+    let outcome = |report: &Report| report.requirement("ERR-07").map(|row| row.outcome);
+    let report = suite.clone().run().await?;
+    assert_eq!(
+        outcome(&report),
+        Some(RequirementOutcome::NotApplicable),
+        "{report}"
+    );
+    let report = suite.fixture("petition", petition).run().await?;
+    assert_eq!(outcome(&report), Some(RequirementOutcome::Pass), "{report}");
     Ok(())
 }

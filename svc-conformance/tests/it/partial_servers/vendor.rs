@@ -8,10 +8,10 @@ use http::{HeaderMap, HeaderValue, Method};
 use serde_json::Value;
 use svc_conformance::{InProcess, Keys, Suite};
 use svc_core::api::{Api, ApiBuilder, Vendor};
-use svc_core::auth::{FixedKeys, Rights};
-use svc_core::helper::{EntryStatus, HelperOutcome, HelperRequest, PersonSignup};
+use svc_core::auth::{FixedKeys, Operation, Right, Rights};
+use svc_core::helper::{EntryStatus, HelperName, HelperOutcome, HelperRequest, PersonSignup};
 use svc_core::link::RecordAddress;
-use svc_core::model::{Person, Resource};
+use svc_core::model::{Kind, Person, Resource};
 use svc_core::store::{self, LookupKey, Store, WriteOperation, WriteOutcome as Done};
 use svc_core::{
     Context, Create, CreateRequest, Created, Delete, DeleteRequest, Find, FindKey, Get, Helper,
@@ -50,6 +50,34 @@ impl Narrow {
             .as_str()
             .ok_or_else(|| made.to_string())?
             .to_owned())
+    }
+
+    /// Registers everything except writes and the helpers that record actions. People can be
+    /// created, changed and deleted if `writes_people` is set.
+    pub(crate) fn only_read(&self, api: ApiBuilder, writes_people: bool) -> ApiBuilder {
+        let mut api = self.0.register_all(api);
+        for kind in Kind::ALL {
+            if writes_people && *kind == Kind::Person {
+                continue;
+            }
+            for operation in [Operation::Create, Operation::Update, Operation::Delete] {
+                if kind.schema().has_operation(operation) {
+                    api = api.without_capability(&Right::Operation(*kind, operation).to_string());
+                }
+            }
+        }
+        for helper in HelperName::ALL {
+            let is_kept = match helper {
+                HelperName::PersonSignup => writes_people,
+                // Without delivery it is not registered.
+                HelperName::Schedule => true,
+                _ => false,
+            };
+            if !is_kept {
+                api = api.without_capability(&format!("helper.{}", helper.as_str()));
+            }
+        }
+        api
     }
 
     /// Returns the vendor's record at an address.
