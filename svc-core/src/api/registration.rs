@@ -78,6 +78,12 @@ impl KindBackend {
     }
 }
 
+/// Returns whether clients can read every member that they can send.
+fn shows_members(members: &Constraints) -> bool {
+    let mut accepted = members.members().filter(|(_, member)| !member.read_only);
+    accepted.all(|(_, member)| !member.hidden && shows_members(&member.members))
+}
+
 /// The registered operations of a kind. An operation that is not registered does not exist.
 ///
 /// Requirements: CAP-04.
@@ -125,6 +131,19 @@ impl KindRegistration {
         let readable = self.readable.unwrap_or(FieldBits::ALL);
         let place = kind.schema().fields.position(field);
         place.is_none_or(|place| readable.contains(place))
+    }
+
+    /// Returns whether clients can read every value that they can send.
+    pub(crate) fn shows_what_it_accepts(&self, kind: Kind) -> bool {
+        let readable = self.readable.unwrap_or(FieldBits::ALL);
+        let writable = self.writable.unwrap_or(FieldBits::ALL);
+        let constraint = |name| self.constraints.as_ref()?.member(name);
+        let fields = kind.schema().fields.fields.iter().enumerate();
+        let mut accepted = fields.filter(|(place, _)| writable.contains(*place));
+        accepted.all(|(place, field)| {
+            let members = constraint(field.name).map(|it| &it.members);
+            readable.contains(place) && members.is_none_or(shows_members)
+        })
     }
 
     /// Returns whether the value at a path of names is shown to clients.

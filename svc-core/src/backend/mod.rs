@@ -264,6 +264,10 @@ impl<R: Resource> Created<R> {
 ///   address.
 /// - The change is all or nothing. If a value changes, `modified` strictly increases; otherwise it may
 ///   stay the same. `created` does not change.
+/// - A change that leaves every value as it is does not reach this operation: the library compares it
+///   with the record that [`Get`] returns. It cannot do so if the kind has no `Get`, or if clients can
+///   send a value that they cannot read. Call
+///   [`Patch::is_empty_against`](crate::Patch::is_empty_against) then, to change nothing.
 /// - The record's own identifier never changes, whatever the client sends.
 /// - Change the links in [`Patch::links`](crate::Patch::links), such as the person of a moved action. If
 ///   the returned record has another target of a sent link, the response warns that the link is

@@ -5,7 +5,7 @@
 use serde_json::{Value, json};
 use svc_core::{
     Error, ErrorCode, Problem, api::ResponseStyle, auth::Caller, helper::AnonymousPolicy,
-    model::Kind,
+    model::Kind, schema::Constraints,
 };
 
 use crate::support::server::{Answered, Server};
@@ -820,6 +820,54 @@ fn cru_19_nothing_new_is_no_update() {
         assert_eq!(signup(&other).link("self"), Some(person.as_str()), "{name}");
         assert_eq!(server.store.writes(), writes + number, "{name}");
     }
+}
+
+/// CRU-19: an update that gives no value another one does not reach the operation of the vendor,
+/// unless clients can send a value that they cannot read.
+#[test]
+fn cru_19_an_update_without_another_value_is_not_passed_on() {
+    let server = Server::with(|api| api);
+    let body = r#"{"given_name":"Ada","identifiers":["a:1"],"email_addresses":[{"address":"a@x.org","primary":true}]}"#;
+    let person = server.made("people", body);
+    let petition = server.made("petitions", r#"{"title":"Trees"}"#);
+    let link = json!({"_links": {"svc:person": {"href": person}}}).to_string();
+    let signature = server.made(&format!("{petition}/signatures"), &link);
+    let writes = server.store.writes();
+    for (record, same) in [
+        (&person, body),
+        (&person, "{}"),
+        (&person, r#"{"given_name":"Ada","family_name":null}"#),
+        (&signature, &link),
+    ] {
+        let before = server.get(record).text;
+        let answer = server.put(record, same);
+        assert_eq!(
+            (answer.status, answer.text),
+            (200, before.clone()),
+            "{same}"
+        );
+        assert_eq!(server.get(record).text, before, "{same}");
+        assert_eq!(server.store.writes(), writes, "{same}");
+    }
+    let other = server.made("people", r#"{"given_name":"Grace"}"#);
+    let link = json!({"_links": {"svc:person": {"href": other}}}).to_string();
+    for (number, (record, other)) in (2..).zip([
+        (&person, r#"{"given_name":"Grace"}"#),
+        (&person, r#"{"identifiers":[]}"#),
+        (&signature, &link),
+    ]) {
+        assert_eq!(server.put(record, other).status, 200, "{other}");
+        assert_eq!(server.store.writes(), writes + number, "{other}");
+    }
+    let hiding = Server::with(|api| {
+        let mut hidden = Constraints::default();
+        hidden.entry(&["family_name"]).hidden = true;
+        api.constraints(Kind::Person, hidden)
+    });
+    let person = hiding.made("people", r#"{"family_name":"Lovelace"}"#);
+    let writes = hiding.store.writes();
+    assert_eq!(hiding.put(&person, r#"{"family_name":null}"#).status, 200);
+    assert_eq!(hiding.store.writes(), writes + 1, "the name can be stored");
 }
 
 #[test]

@@ -40,6 +40,28 @@ async fn hlp_04_equal_sign_ups_at_once_are_one_person() -> TestResult {
     place(&folder)?.signs_up_at_once(20).await
 }
 
+/// What a request sends is already stored: no row is written.
+#[tokio::test(flavor = "multi_thread")]
+async fn cru_19_nothing_new_is_no_write() -> TestResult {
+    let folder = tempdir()?;
+    let place = place(&folder)?;
+    let connection = rusqlite::Connection::open(folder.path().join("crm.db"))?;
+    connection.execute_batch("CREATE TABLE writes (id INTEGER PRIMARY KEY);")?;
+    for table in ["contacts", "contact_emails", "rsvps"] {
+        for write in ["INSERT", "UPDATE", "DELETE"] {
+            connection.execute_batch(&format!(
+                "CREATE TRIGGER {table}_{write} AFTER {write} ON {table}
+                 BEGIN INSERT INTO writes VALUES (NULL); END;"
+            ))?;
+        }
+    }
+    let writes = || -> TestResult<i64> {
+        let count = "SELECT count(*) FROM writes";
+        Ok(connection.query_row(count, [], |row| row.get(0))?)
+    };
+    place.writes_nothing_new(writes).await
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn flt_01_people_are_filtered_by_lookups() -> TestResult {
     let folder = tempdir()?;

@@ -219,6 +219,35 @@ impl<R: Resource> Patch<R> {
         Ok(R::from_object(&fields))
     }
 
+    /// Returns whether the change leaves every value of a record as it is: fields, identifiers and
+    /// links. The record must have every value that clients can send.
+    ///
+    /// The library compares this before it calls the update of a vendor, if clients can read every
+    /// value that they can send. Other updates and native helpers can call it themselves.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use svc_core::{Draft, Patch, Record, model::{Kind, Person}, raw::RawPatch, record::Meta, value::{Id, Timestamp}};
+    ///
+    /// let now = Timestamp::from_micros(0);
+    /// let id = Id::new("a").ok_or("id")?;
+    /// let ada = Record::new(Meta::new(id, now), Person::default().given_name("Ada").source("web"));
+    /// let patch = |name: &str| {
+    ///     let sent = Draft::new(&Person::default().given_name(name)).into_raw().fields;
+    ///     Patch::<Person>::from_raw(RawPatch::new(Kind::Person, sent))
+    /// };
+    /// assert!(patch("Ada").is_empty_against(&ada, now));
+    /// assert!(!patch("Grace").is_empty_against(&ada, now));
+    /// # Ok::<(), &str>(())
+    /// ```
+    ///
+    /// Requirements: CRU-19.
+    #[must_use]
+    pub fn is_empty_against(&self, before: &Record<R>, now: Timestamp) -> bool {
+        self.raw.is_empty_against(before.as_raw(), now)
+    }
+
     /// Returns the new foreign identifiers, or `None` if none were sent.
     ///
     /// Requirements: UND-25.

@@ -6,10 +6,10 @@ use std::{borrow::Cow, collections::HashSet, fmt};
 use crate::{
     error::Problem,
     helper::MergePolicy,
-    json::{Json, Object, merge_patch},
-    link::RecordAddress,
+    json::{Json, Object, has_same_members, merge_patch},
+    link::{LinkValue, RecordAddress, ShareNames},
     names::Kind,
-    record::RecordState,
+    record::{RawRecord, RecordState},
     schema::{FieldMode, RecordValidator},
     value::{Id, Identifier, Timestamp},
 };
@@ -308,5 +308,48 @@ impl RawPatch {
             now,
         ));
         (after, problems)
+    }
+
+    /// Returns whether the change leaves every value of a complete record as it is: fields,
+    /// identifiers and links. Sent holders of tickets and sold tickets count as a change.
+    ///
+    /// Requirements: CRU-19.
+    #[must_use]
+    pub fn is_empty_against(&self, before: &RawRecord, now: Timestamp) -> bool {
+        let Ok(fields) = before.to_fields(&ShareNames::default()) else {
+            return false;
+        };
+        let (after, problems) = self.applied_to(&fields, now);
+        problems.is_empty()
+            && self.holders.is_empty()
+            && self.sold_tickets.is_empty()
+            && self.leaves_unchanged(before, (&fields, &after), &self.links)
+    }
+
+    /// Returns whether a record with these fields before and after the change, and with these new
+    /// targets of links, has every value as before. Values are compared as they are stored. A
+    /// damaged record is never unchanged.
+    ///
+    /// Requirements: CRU-19.
+    #[must_use]
+    pub fn leaves_unchanged(
+        &self,
+        record: &RawRecord,
+        (before, after): (&Object, &Object),
+        links: &[(&'static str, Option<RecordAddress>)],
+    ) -> bool {
+        let has_target = |(name, to): &(&str, Option<RecordAddress>)| {
+            let mut known = record.links().iter();
+            match (known.find(|(known, _)| known == name), to) {
+                (None, None) => true,
+                (Some((_, LinkValue::Local(from))), Some(to)) => from.id == to.id,
+                _ => false,
+            }
+        };
+        let identifiers = self.identifiers.as_ref();
+        has_same_members(before, after)
+            && identifiers.is_none_or(|new| *new == record.meta().identifiers.to_vec())
+            && links.iter().all(has_target)
+            && record.is_well_formed()
     }
 }

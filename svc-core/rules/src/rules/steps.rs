@@ -7,7 +7,7 @@ use bytes::Bytes;
 
 use super::{
     CreateOptions, RuleContext, RuleResult, TicketHolderPolicy, attendance::complete_tickets,
-    check, create::blank_name, limits::exceeded_limits, update::is_unchanged,
+    check, create::blank_name, limits::exceeded_limits,
 };
 use crate::{
     draft::{RawDraft, RawPatch},
@@ -85,7 +85,7 @@ impl RuleContext<'_> {
             complete_tickets(before, &mut after);
         }
         if self.call.is_rejected
-            || is_unchanged(&stored.record, before, &after, patch, &patch.links)
+            || patch.leaves_unchanged(&stored.record, (before, &after), &patch.links)
         {
             return Ok(stored);
         }

@@ -11,7 +11,7 @@ use super::{
 use crate::{
     draft::RawPatch,
     error::{Error, ErrorCode, Problem, PropertyPath},
-    json::{Object, has_same_members, is_same},
+    json::{Object, is_same},
     link::{LinkValue, RecordAddress},
     model::Kind,
     record::{Identifiers, RawRecord},
@@ -150,7 +150,7 @@ impl RuleContext<'_> {
         check(problems)?;
         fill_nested_computed(kind.schema().fields, &mut after);
         let patch = &*with_merged_identifiers(&self.call.namespace, &stored.record, patch);
-        if is_unchanged(&stored.record, before, &after, patch, &links) {
+        if patch.leaves_unchanged(&stored.record, (before, &after), &links) {
             return Ok(stored);
         }
         if let Some((sent, known)) = new_holders {
@@ -301,32 +301,6 @@ impl RuleContext<'_> {
         }
         stored.record.set_link(link, to.map(LinkValue::Local));
     }
-}
-
-/// Returns whether a patch leaves every value of a record as it is: fields, identifiers and links.
-/// Values are compared as they are stored. A damaged record is never unchanged.
-///
-/// Requirements: CRU-19.
-pub(super) fn is_unchanged(
-    record: &RawRecord,
-    before: &Object,
-    after: &Object,
-    patch: &RawPatch,
-    links: &[(&'static str, Option<RecordAddress>)],
-) -> bool {
-    let has_target = |(name, to): &(&str, Option<RecordAddress>)| {
-        let mut known = record.links().iter();
-        match (known.find(|(known, _)| known == name), to) {
-            (None, None) => true,
-            (Some((_, LinkValue::Local(from))), Some(to)) => from.id == to.id,
-            _ => false,
-        }
-    };
-    let identifiers = patch.identifiers.as_ref();
-    has_same_members(before, after)
-        && identifiers.is_none_or(|new| *new == record.meta().identifiers.to_vec())
-        && links.iter().all(has_target)
-        && record.is_well_formed()
 }
 
 /// The container and the person of a record after its links are changed.

@@ -434,6 +434,12 @@ impl ApiBuilder {
         let settings = &self.settings;
         let operations = OperationStore {
             kinds: registered.iter().map(|it| it.backend.clone()).collect(),
+            comparable: Kind::ALL
+                .iter()
+                .zip(registered)
+                .filter(|(kind, it)| it.shows_what_it_accepts(**kind))
+                .map(|(kind, _)| *kind)
+                .collect(),
             helpers: self.helpers.clone(),
             lists_answers: registered
                 .get(Kind::Answer as usize)

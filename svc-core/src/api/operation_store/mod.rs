@@ -60,6 +60,8 @@ pub(crate) enum HelperBackend {
 pub(crate) struct OperationStore {
     /// One entry for each kind, in the order of [`Kind::ALL`].
     pub(crate) kinds: Vec<KindBackend>,
+    /// The kinds of which clients can read every value that they can send.
+    pub(crate) comparable: Vec<Kind>,
     pub(crate) helpers: BTreeMap<HelperName, HelperBackend>,
     /// Whether the answers of a person can be listed.
     pub(crate) lists_answers: bool,
@@ -147,10 +149,16 @@ impl OperationStore {
                 let sent = patch.identifiers.clone();
                 let mut patch = self.with_merged_people(cx, &namespace, &at, patch).await?;
                 let stored = patch.identifiers.clone();
+                let mut before = None;
                 if let Some(condition) = &condition {
-                    patch.if_match = self.evaluate_precondition(cx, &at, condition).await?;
+                    let record = self.evaluate_precondition(cx, &at, condition).await?;
+                    patch.if_match = expected_state(condition, &record);
+                    before = Some(record);
                 }
-                let updated = self.update(cx, at, patch).await;
+                let updated = match self.unchanged(cx, &at, &patch, before).await? {
+                    Some(record) => Ok(Some(record)),
+                    None => self.update(cx, at, patch).await,
+                };
                 updated
                     .map_err(|error| self.precondition_error(condition.is_some(), error))
                     .map_err(|error| identifiers_as_sent(error, sent, stored))
@@ -158,7 +166,10 @@ impl OperationStore {
             }
             WriteOperation::Delete(at) => {
                 let if_match = match &condition {
-                    Some(condition) => self.evaluate_precondition(cx, &at, condition).await?,
+                    Some(condition) => {
+                        let record = self.evaluate_precondition(cx, &at, condition).await?;
+                        expected_state(condition, &record)
+                    }
                     None => None,
                 };
                 let request = DeleteRequest::new(at).with_expected_state(if_match);
@@ -270,21 +281,46 @@ impl OperationStore {
         }
     }
 
-    /// Evaluates a precondition for an operation of a vendor. Returns the state that the record
-    /// must still have in the operation.
+    /// Returns the record at an address if a change leaves it as it is. The operation of the vendor
+    /// is then not called. `before` is the record if it was read.
+    ///
+    /// A value that a vendor stores and does not return could change, so a kind with such values
+    /// has no record here, and neither has a change that clears a link.
+    ///
+    /// Requirements: CRU-19.
+    async fn unchanged(
+        &self,
+        cx: &Context,
+        at: &RecordAddress,
+        patch: &RawPatch,
+        before: Option<RawRecord>,
+    ) -> Result<Option<RawRecord>> {
+        let is_read = self.backend(at.kind).has(at.kind, Operation::Read);
+        let clears_link = patch.links.iter().any(|(_, to)| to.is_none());
+        if !is_read || clears_link || !self.comparable.contains(&at.kind) {
+            return Ok(None);
+        }
+        let before = match before {
+            None => self.get(cx, at).await?,
+            read => read,
+        };
+        Ok(before.filter(|before| patch.is_empty_against(before, cx.received_at())))
+    }
+
+    /// Evaluates a precondition for an operation of a vendor, and returns the record.
     async fn evaluate_precondition(
         &self,
         cx: &Context,
         at: &RecordAddress,
         condition: &Precondition,
-    ) -> Result<Option<RecordState>> {
+    ) -> Result<RawRecord> {
         // No client knows the state of a record that cannot be read.
         if !self.backend(at.kind).has(at.kind, Operation::Read) {
             return Err(Error::precondition_failed());
         }
         let record = self.get(cx, at).await?.ok_or_else(Error::not_found)?;
         condition.check(&record)?;
-        Ok(condition.is_of_state().then(|| record.meta().state()))
+        Ok(record)
     }
 
     /// Turns a conflict into a failed precondition: the record has changed after the check.
@@ -296,6 +332,11 @@ impl OperationStore {
             error
         }
     }
+}
+
+/// Returns the state that a record must still have in the operation of a vendor.
+fn expected_state(condition: &Precondition, record: &RawRecord) -> Option<RecordState> {
+    condition.is_of_state().then(|| record.meta().state())
 }
 
 #[async_trait]

@@ -102,6 +102,55 @@ impl Place {
         Ok(())
     }
 
+    /// CRU-19: requests that send again what is stored write nothing. `writes` counts written rows.
+    pub(crate) async fn writes_nothing_new(
+        &self,
+        writes: impl Fn() -> TestResult<i64>,
+    ) -> TestResult {
+        let service = self.service().await?;
+        let person = json!({
+            "given_name": "Ada", "email_addresses": [{ "address": "ada@example.org", "primary": true }]
+        });
+        let (_, events) = call(service.clone(), "GET", "events", None).await?;
+        let links = &events["_embedded"]["svc:events"][0]["_links"];
+        let helper = links["svc:record_attendance_helper"]["href"].as_str();
+        let helper = helper.and_then(|helper| helper.strip_prefix(BASE));
+        let helper = helper.ok_or("no helper")?.to_owned();
+        let signup = "people/person_signup".to_owned();
+        let requests = [
+            ("POST", signup, json!({ "person": person })),
+            (
+                "POST",
+                helper,
+                json!({ "person": person, "status": "accepted" }),
+            ),
+        ];
+        let mut paths = Vec::new();
+        for (method, path, body) in requests {
+            let send = async || call(service.clone(), method, &path, Some(body.clone())).await;
+            let (status, first) = send().await?;
+            assert!(status.is_success(), "{path}: {status} {first}");
+            let before = writes()?;
+            let (status, again) = send().await?;
+            assert!(status.is_success(), "{path}: {status} {again}");
+            assert_eq!(again["modified_date"], first["modified_date"], "{path}");
+            assert_eq!(writes()?, before, "{path}");
+            let own = first["_links"]["self"]["href"].as_str();
+            paths.extend(
+                own.and_then(|own| own.strip_prefix(BASE))
+                    .map(str::to_owned),
+            );
+        }
+        for (path, body) in paths.iter().zip([person, json!({ "status": "accepted" })]) {
+            let before = writes()?;
+            let (status, answer) = call(service.clone(), "PUT", path, Some(body)).await?;
+            assert_eq!(status, StatusCode::OK, "{path}: {answer}");
+            assert_eq!(writes()?, before, "{path}");
+        }
+        assert_eq!(paths.len(), 2);
+        Ok(())
+    }
+
     /// FLT-01, FLT-06 to FLT-08: people are filtered by the lookups that the mapping contains, page by
     /// page, and not by fields whose index the library does not know.
     pub(crate) async fn filters_by_lookups(&self) -> TestResult {
