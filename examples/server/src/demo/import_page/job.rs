@@ -391,7 +391,7 @@ mod tests {
         assert!(all.find(&owner("a"), None).is_none());
     }
 
-    #[tokio::test]
+    #[tokio::test(start_paused = true)]
     async fn an_unused_import_is_deleted() {
         let all = Imports::with_idle(Duration::from_millis(200));
         let job = begin(&all, "a").expect("the first");
