@@ -525,7 +525,8 @@ pub enum Command {
     },
     /// Import the people of a table into a running server
     ///
-    /// If the import is interrupted, run the same command again. No row is imported twice.
+    /// If the import is interrupted, run the same command again. Within 24 hours, no row is imported
+    /// twice.
     #[command(args = globals(&[]))]
     Import(Import),
     /// Show live metrics of a running server: requests per route and the state of the store

@@ -397,7 +397,7 @@ impl Sending<'_> {
     async fn run(&self, name: Option<&str>) -> Result<ImportCounts, StartupError> {
         let to = &self.import.to;
         let broken = |why: String| {
-            let remedy = "Run the same command again. No row is imported twice.";
+            let remedy = "Run the same command again. Within 24 hours, no row is imported twice.";
             StartupError::new(format!("The import was interrupted: {why}."), to, remedy)
         };
         let stopped = |error: io::Error| broken(error.to_string());
@@ -414,7 +414,8 @@ impl Sending<'_> {
                 let helper = helper.unwrap_or(HelperName::PersonSignup).as_str();
                 format!("Check the key in {KEY} or --key-file. It needs the right helper.{helper}.")
             } else {
-                "Wait, and run the same command again. No row is imported twice.".to_owned()
+                "Wait, and run the same command again. Within 24 hours, no row is imported twice."
+                    .to_owned()
             };
             return Err(StartupError::new(
                 format!("The server rejected the import with status {status}. {why}").trim_end(),

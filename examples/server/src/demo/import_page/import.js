@@ -188,7 +188,7 @@ function follow({ id }) {
       if (mine !== turn) return;
       if (error.status === 404) {
         busy(false);
-        showChoice("The server no longer has this import. Choose the table again. No person is imported twice.");
+        showChoice("The server no longer has this import. Choose the table again. Within 24 hours, no person is imported a second time.");
       } else if ([401, 403].includes(error.status)) {
         busy(false);
         showNoKey(error.message);
@@ -398,7 +398,7 @@ function showResult(job) {
   present(
     TITLES[job.state],
     wrong,
-    hasEnded ? null : el("p", {}, `${job.all.toLocaleString("en")} of ${rows(job.total)} are done. If you continue, no person is imported a second time.`),
+    hasEnded ? null : el("p", {}, `${job.all.toLocaleString("en")} of ${rows(job.total)} are done. If you continue within 24 hours, no person is imported a second time.`),
     counted(counts),
     counts.rejected === 0 ? null : question(
       `${rows(counts.rejected)} not imported`,

@@ -27,8 +27,8 @@ use crate::demo::scratch::Scratch;
 const UNAVAILABLE: &str = "The server is not available. Wait a minute, and continue the import.";
 const NO_SPACE: &str = "The server cannot write a file. Wait a minute, and continue the import.";
 const NO_PREVIEW: &str = "The server cannot show what would change. Try again in a minute.";
-const INTERRUPTED: &str =
-    "The import was interrupted. Continue it. No person is imported a second time.";
+const INTERRUPTED: &str = "The import was interrupted. Continue it. Within 24 hours, no person is \
+                           imported a second time.";
 
 /// Reads the table in a file that was received.
 pub(super) async fn read(page: ImportPage, job: Arc<ImportJob>, file: File) {
