@@ -51,7 +51,7 @@ pub use member::{Member, RecordField};
 pub use names::plain_name;
 pub use overview::Overview;
 pub use plan::{PlannedRow, RequestLines, RowPlan};
-pub use results::{ImportCounts, ImportResults, ReportPaths, error_text};
+pub use results::{ImportCounts, ImportResults, ReportPaths, error_text, only_for_user};
 pub use saved::SavedMapping;
 pub use table::{
     FileFormat, Row, RowContent, RowFault, Rows, Table, TableError, TableLimits, column_letters,

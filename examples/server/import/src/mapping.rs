@@ -248,6 +248,11 @@ const OBJECTIONS: [&str; 11] = [
     "desinscri",
 ];
 
+/// Whether a column with this plain name probably contains objections.
+fn names_objection(plain: &str) -> bool {
+    OBJECTIONS.iter().any(|part| plain.contains(part))
+}
+
 /// The member that a column sets.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MappedColumn {
@@ -350,9 +355,10 @@ impl ColumnMapping {
                 }
                 None if name.is_empty() => {}
                 None => {
-                    let is_objection =
-                        |plain: &String| OBJECTIONS.iter().any(|part| plain.contains(part));
-                    if plain.get(column).is_some_and(is_objection) {
+                    if plain
+                        .get(column)
+                        .is_some_and(|plain| names_objection(plain))
+                    {
                         mapping.objections.push(column);
                     }
                     mapping.left_out.push(column);
@@ -448,7 +454,7 @@ impl ColumnMapping {
     #[must_use]
     pub fn objections_in(head: &[String]) -> Vec<usize> {
         let names = head.iter().map(|name| plain_name(name)).enumerate();
-        let found = names.filter(|(_, plain)| OBJECTIONS.iter().any(|part| plain.contains(part)));
+        let found = names.filter(|(_, plain)| names_objection(plain));
         found.map(|(column, _)| column).collect()
     }
 

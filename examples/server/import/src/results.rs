@@ -327,9 +327,7 @@ impl ReportFile {
                 let mut options = OpenOptions::new();
                 options.write(true).create_new(true);
                 // The rows are personal data.
-                #[cfg(unix)]
-                std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-                let mut file = options.open(&self.path)?;
+                let mut file = only_for_user(&mut options).open(&self.path)?;
                 // Excel reads UTF-8 only with this mark.
                 file.write_all("\u{FEFF}".as_bytes())?;
                 let mut rows = csv::WriterBuilder::new()
@@ -398,6 +396,13 @@ pub fn error_text(body: &Value) -> String {
             Some(hint.map_or_else(|| text.to_owned(), |hint| format!("{text} Hint: {hint}")))
         });
     visible(&texts.collect::<Vec<_>>().join(" ")).replace(['\n', '\t'], " ")
+}
+
+/// Creates files that no other user of the computer can read, on systems with such rights.
+pub fn only_for_user(options: &mut OpenOptions) -> &mut OpenOptions {
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(options, 0o600);
+    options
 }
 
 #[cfg(test)]

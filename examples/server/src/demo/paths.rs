@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use etcetera::base_strategy::{BaseStrategy, choose_native_strategy};
+use svc_import::only_for_user;
 use svc_sqlite::sync_directory;
 
 use super::startup_error::StartupError;
@@ -207,13 +208,6 @@ fn parse_line(line: &str) -> Option<ShownKey> {
         read_only,
         token: token.to_owned(),
     })
-}
-
-/// Creates files that no other user of the computer can read, on systems with such rights.
-pub(super) fn only_for_user(options: &mut fs::OpenOptions) -> &mut fs::OpenOptions {
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(options, 0o600);
-    options
 }
 
 #[cfg(test)]

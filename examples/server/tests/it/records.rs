@@ -268,6 +268,23 @@ impl Gate {
         });
         Ok(gate)
     }
+
+    /// Begins an export of people, and kills it when it has had this number of responses.
+    async fn kill_export(&self, responses: usize, file: &Path) -> TestResult {
+        self.open.store(responses, Ordering::Relaxed);
+        self.stopped.store(0, Ordering::Relaxed);
+        let mut command = export_command(&self.url, "people", file, &["--force"]);
+        let mut child = command
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()?;
+        while self.stopped.load(Ordering::Relaxed) == 0 && child.try_wait()?.is_none() {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        child.kill()?;
+        child.wait()?;
+        Ok(())
+    }
 }
 
 fn part(file: &Path, ending: &str) -> PathBuf {
@@ -318,32 +335,14 @@ async fn an_interrupted_export_goes_on() -> TestResult {
     // Killed while it waits for a page, and while it reads tags.
     let gate = Gate::before(&demo, true).await?;
     for open in [3, 6, 14] {
-        gate.open.store(open, Ordering::Relaxed);
-        gate.stopped.store(0, Ordering::Relaxed);
-        let mut command = export_command(&gate.url, "people", &file, &["--force"]);
-        let mut child = command
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn()?;
-        while gate.stopped.load(Ordering::Relaxed) == 0 && child.try_wait()?.is_none() {
-            tokio::time::sleep(Duration::from_millis(5)).await;
-        }
-        child.kill()?;
-        child.wait()?;
+        gate.kill_export(open, &file).await?;
     }
     gate.open.store(usize::MAX, Ordering::Relaxed);
     let (is_done, said) = export(&gate.url, "people", &file, &["--force"])?;
     assert!(is_done && said.contains("resumed"), "{said}");
     assert_eq!(rows(&file)?, expected);
     // A page that the server no longer knows.
-    gate.open.store(4, Ordering::Relaxed);
-    gate.stopped.store(0, Ordering::Relaxed);
-    let mut child = export_command(&gate.url, "people", &file, &["--force"]).spawn()?;
-    while gate.stopped.load(Ordering::Relaxed) < 1 {
-        tokio::time::sleep(Duration::from_millis(5)).await;
-    }
-    child.kill()?;
-    child.wait()?;
+    gate.kill_export(4, &file).await?;
     let state = part(&file, ".part.state");
     let mut text: Value = serde_json::from_slice(&fs::read(&state)?)?;
     text["pending"][0]["url"] = format!("{}nothing/here", gate.url).into();

@@ -7,8 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
-
-use crate::demo::paths::only_for_user;
+use svc_import::only_for_user;
 
 /// The age in seconds from which an interrupted export begins again.
 const MAX_AGE: u64 = 24 * 60 * 60;

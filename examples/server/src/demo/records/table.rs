@@ -6,11 +6,10 @@ use std::path::Path;
 
 use svc_core::model::Kind;
 use svc_import::{
-    ExportColumns, ExportError, ExportFormat, ExportRecord, TableWriter, UsedColumns,
+    ExportColumns, ExportError, ExportFormat, ExportRecord, TableWriter, UsedColumns, only_for_user,
 };
 
 use super::memberships::Memberships;
-use crate::demo::paths::only_for_user;
 
 /// How the records become a table.
 #[derive(Debug)]
