@@ -17,8 +17,8 @@ use crate::values::{instant, is_unset};
 ///
 /// Requirements: CRU-17, TYP-06, TYP-03.
 pub(crate) fn same(field: &CheckedField, sent: &Value, got: Option<&Value>, prefix: &str) -> bool {
-    if is_unset(Some(sent)) {
-        return is_unset(got);
+    if is_nothing(sent) {
+        return got.is_none_or(is_nothing);
     }
     let Some(got) = got else { return false };
     match (field.owner, field.path) {
@@ -36,10 +36,11 @@ pub(crate) fn same(field: &CheckedField, sent: &Value, got: Option<&Value>, pref
     }
 }
 
-/// Whether every member that was sent is present, whatever its type.
+/// Whether every member that was sent is present, whatever its type. An object without a value in a list
+/// is nothing.
 pub(crate) fn restored(sent: &Value, got: Option<&Value>) -> bool {
-    if is_unset(Some(sent)) {
-        return is_unset(got);
+    if is_nothing(sent) {
+        return got.is_none_or(is_nothing);
     }
     let Some(got) = got else { return false };
     match (sent, got) {
@@ -53,9 +54,13 @@ pub(crate) fn restored(sent: &Value, got: Option<&Value>) -> bool {
             })
         }
         (Value::Array(sent), Value::Array(got)) => {
+            let [sent, got] = [sent, got].map(|list| {
+                let entries = list.iter().filter(|entry| !is_empty_entry(entry));
+                entries.collect::<Vec<_>>()
+            });
             sent.len() == got.len()
                 && sent
-                    .iter()
+                    .into_iter()
                     .zip(got)
                     .all(|(sent, got)| restored(sent, Some(got)))
         }
@@ -82,6 +87,20 @@ pub(crate) fn differs(cx: &CheckContext, one: &str, sent: &Value, read: &Value) 
             !is_default && !same(field, value, read.get(name), prefix)
         })
     })
+}
+
+/// Whether a value is unset, or a list of nothing but empty objects.
+fn is_nothing(value: &Value) -> bool {
+    let is_list_of_none = value
+        .as_array()
+        .is_some_and(|list| list.iter().all(is_empty_entry));
+    is_list_of_none || is_unset(Some(value))
+}
+
+/// Whether an entry of a list is an object without a value.
+fn is_empty_entry(entry: &Value) -> bool {
+    let members = entry.as_object();
+    members.is_some_and(|members| members.values().all(|value| is_unset(Some(value))))
 }
 
 fn close(sent: Option<f64>, got: Option<f64>) -> bool {
