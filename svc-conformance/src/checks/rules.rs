@@ -278,7 +278,8 @@ async fn unique(cx: &CheckContext) -> Result<(), CheckStop> {
         // In a shorter list, the first two are equal.
         let field = cx.declared().field("person", name);
         let list = if field.is_some_and(|field| max_items(field) < 3) {
-            json!([list[0], list[0]])
+            let first = list.get(0).cloned().unwrap_or_default();
+            json!([first, first])
         } else {
             list
         };

@@ -41,7 +41,9 @@ pub(super) fn is_default(default: &str, got: Option<&Value>) -> bool {
         Some(Value::String(text)) => {
             text == default || (default.contains("time") && instant(text).is_some())
         }
-        Some(other) => other.to_string() == default,
+        Some(other) => default
+            .parse::<Value>()
+            .is_ok_and(|default| default == *other),
         None => true,
     }
 }

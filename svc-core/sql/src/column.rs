@@ -193,15 +193,13 @@ fn from_units(text: &str, digits: u32) -> Option<String> {
 /// unit.
 fn to_units(value: &str, digits: u32) -> Option<String> {
     let amount = Amount::parse(value).filter(|amount| amount.fits_digits(digits))?;
-    let units = match digits.checked_sub(amount.scale()) {
-        Some(missing) => amount
-            .mantissa()
-            .checked_mul(10_i128.checked_pow(missing)?)?,
+    let units = if let Some(missing) = digits.checked_sub(amount.scale()) {
+        let factor = 10_i128.checked_pow(missing)?;
+        amount.mantissa().checked_mul(factor)?
+    } else {
         // The digits behind are zeros.
-        None => {
-            let zeros = amount.scale().checked_sub(digits)?;
-            amount.mantissa().checked_div(10_i128.checked_pow(zeros)?)?
-        }
+        let zeros = amount.scale().checked_sub(digits)?;
+        amount.mantissa().checked_div(10_i128.checked_pow(zeros)?)?
     };
     Some(units.to_string())
 }

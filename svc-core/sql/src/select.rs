@@ -275,7 +275,7 @@ impl ResolvedMapping {
         sql.push(" AND ");
         match key {
             LookupKey::Id(_, id) => {
-                sql.has_id(alias, &table.id, id_value(&table.id, id));
+                sql.has_id(alias, &table.id, id_value(&table.id, id).as_deref());
             }
             LookupKey::Name(kind, name) => match kind
                 .schema()

@@ -110,11 +110,11 @@ impl SqlBuilder {
         &mut self,
         alias: &str,
         column: &ResolvedColumn,
-        id: Option<String>,
+        id: Option<&str>,
     ) -> &mut Self {
         let name = format!("{alias}.{}", column.name);
         let dialect = self.dialect;
-        let mut bind = || self.bind(id.clone());
+        let mut bind = || self.bind(id.map(str::to_owned));
         let sql = dialect.has_id(&name, column.class, &column.sql_type, &mut bind);
         self.push(&sql)
     }

@@ -79,23 +79,25 @@ pub fn stored_email(text: &str) -> Result<&str, EmailError> {
     checked(text)
 }
 
-/// The bytes of a usual name: ASCII letters, digits and a few signs.
-const OF_NAME: [bool; 256] = byte_set(b".+-_'");
-/// The bytes of a usual domain.
-const OF_DOMAIN: [bool; 256] = byte_set(b".-");
+/// The ASCII letters, digits and signs of a usual name, as bits.
+const OF_NAME: u128 = ascii_set(".+-_'");
+/// Those of a usual domain.
+const OF_DOMAIN: u128 = ascii_set(".-");
 
 /// Returns the set of ASCII letters, digits and these signs.
-const fn byte_set(signs: &[u8]) -> [bool; 256] {
-    let mut set = [false; 256];
+const fn ascii_set(signs: &str) -> u128 {
+    let mut set = 0;
     let mut byte = 0_u8;
     while byte < 128 {
-        set[byte as usize] = byte.is_ascii_alphanumeric();
+        if byte.is_ascii_alphanumeric() {
+            set |= 1 << byte;
+        }
         byte += 1;
     }
-    let mut place = 0;
-    while place < signs.len() {
-        set[signs[place] as usize] = true;
-        place += 1;
+    let mut signs = signs.as_bytes();
+    while let [sign, rest @ ..] = signs {
+        set |= 1 << *sign;
+        signs = rest;
     }
     set
 }
@@ -104,9 +106,9 @@ const fn byte_set(signs: &[u8]) -> [bool; 256] {
 /// a domain of ASCII letters and digits, without an ASCII form of other letters (`xn--`). This check is
 /// faster than [`checked`].
 pub(super) fn is_usual(text: &str) -> bool {
-    let is_in = |set: &[bool; 256], byte: u8| set.get(usize::from(byte)).is_some_and(|is| *is);
+    let is_in = |set: u128, byte: u8| byte < 128 && set >> byte & 1 == 1;
     let bytes = text.as_bytes();
-    let name = bytes.iter().take_while(|byte| is_in(&OF_NAME, **byte));
+    let name = bytes.iter().take_while(|byte| is_in(OF_NAME, **byte));
     let at = name.count();
     let Some((b'@', domain)) = bytes.get(at..).and_then(<[u8]>::split_first) else {
         return false;
@@ -115,7 +117,7 @@ pub(super) fn is_usual(text: &str) -> bool {
     let is_of_domain = |byte: &u8| {
         let is_twice = *byte == previous && matches!(byte, b'.' | b'-');
         previous = *byte;
-        is_in(&OF_DOMAIN, *byte) && !is_twice
+        is_in(OF_DOMAIN, *byte) && !is_twice
     };
     at > 0 && text.len() <= MAX_EMAIL && domain.iter().all(is_of_domain) && previous != b'.'
 }

@@ -161,9 +161,8 @@ impl<'m> EntryList<'m> {
         let mut shared: Vec<&ResolvedColumn> = Vec::new();
         for (place, members) in self.columns.iter().enumerate() {
             let is_here = |(at, _): &&(usize, &Object)| *at == place;
-            let here = now.iter().filter(is_here).map(|(_, entry)| *entry);
-            let was_here = before.iter().filter(is_here).map(|(_, entry)| *entry);
-            let (here, was_here) = (here.last(), was_here.last());
+            let here = now.iter().find(is_here).map(|(_, entry)| *entry);
+            let was_here = before.iter().find(is_here).map(|(_, entry)| *entry);
             for member in members {
                 let FieldStorage::Column(stored) = &member.stored else {
                     continue;

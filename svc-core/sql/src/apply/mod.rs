@@ -179,8 +179,8 @@ impl<'a> StatementBuilder<'a> {
             if let Some(list) = EntryList::of(member) {
                 let now = lists::entries(at(&fields, member));
                 let found = list.places(&now, &[], &[])?;
-                let placed: Vec<_> = found.iter().copied().zip(now).collect();
-                values.extend(list.changed(dialect, &placed, &[]));
+                let entries: Vec<_> = found.iter().copied().zip(now).collect();
+                values.extend(list.changed(dialect, &entries, &[]));
                 places.push((list.name, found));
             }
             let written = values
@@ -318,8 +318,8 @@ impl<'a> StatementBuilder<'a> {
             } else {
                 list.places(&now, &was_entries, &was_places)?
             };
-            let placed: Vec<_> = found.iter().copied().zip(now).collect();
-            columns.extend(list.changed(dialect, &placed, &was));
+            let entries: Vec<_> = found.iter().copied().zip(now).collect();
+            columns.extend(list.changed(dialect, &entries, &was));
             places.push((list.name, found));
         }
         let mut sql = self.sql();

@@ -535,7 +535,7 @@ impl<'a> MappingChecker<'a> {
     /// Reports a column that two members would write. The entries of a list can share the column of a
     /// member.
     fn mapped_twice(&mut self, table: &TableMapping, members: &[ResolvedField]) {
-        let mut seen: Vec<(&str, (Vec<usize>, Vec<usize>))> = Vec::new();
+        let mut seen = Vec::new();
         let mut twice: Vec<&str> = Vec::new();
         for member in members {
             let inner = match &member.stored {
@@ -543,13 +543,13 @@ impl<'a> MappingChecker<'a> {
                 _ => vec![member],
             };
             for field in inner {
-                let at = (member.places.clone(), field.places.clone());
+                let at = (&member.places, &field.places);
                 for stored in field.columns() {
                     let name = stored.column.raw.as_str();
                     if seen.iter().any(|(known, of)| *known == name && *of != at) {
                         twice.push(name);
                     }
-                    seen.push((name, at.clone()));
+                    seen.push((name, at));
                 }
             }
         }

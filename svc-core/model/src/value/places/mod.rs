@@ -6,7 +6,7 @@ use std::{collections::HashMap, sync::LazyLock};
 
 use unicode_normalization::{UnicodeNormalization, char::is_combining_mark};
 
-use self::tables::{COUNTRIES, REGIONS};
+use self::tables::{COUNTRIES, NamedPlace, REGIONS};
 use super::codes;
 
 type Names = HashMap<String, &'static str>;
@@ -22,7 +22,7 @@ static REGION_CODES: LazyLock<Vec<(&'static str, Names)>> = LazyLock::new(|| {
         .collect()
 });
 
-fn by_name(places: &'static [(&'static str, &'static [&'static str])]) -> Names {
+fn by_name(places: &'static [NamedPlace]) -> Names {
     let mut codes = Names::new();
     for (code, names) in places {
         for name in *names {
@@ -77,7 +77,7 @@ pub fn region_names(country: &str) -> impl Iterator<Item = (&'static str, &'stat
 }
 
 fn first_names(
-    places: &'static [(&'static str, &'static [&'static str])],
+    places: &'static [NamedPlace],
 ) -> impl Iterator<Item = (&'static str, &'static str)> {
     places
         .iter()

@@ -1,8 +1,11 @@
 //! Names of countries and regions, by their codes. The first name of a country is its
 //! English one.
 
+/// A code with its names.
+pub(super) type NamedPlace = (&'static str, &'static [&'static str]);
+
 /// The names of the countries of ISO 3166-1, by their codes.
-pub(super) const COUNTRIES: &[(&str, &[&str])] = &[
+pub(super) const COUNTRIES: &[NamedPlace] = &[
     ("AD", &["Andorra"]),
     (
         "AE",
@@ -467,7 +470,7 @@ pub(super) const COUNTRIES: &[(&str, &[&str])] = &[
 ];
 
 /// The names of regions of ISO 3166-2 by their codes without the country, for some countries.
-pub(super) const REGIONS: &[(&str, &[(&str, &[&str])])] = &[
+pub(super) const REGIONS: &[(&str, &[NamedPlace])] = &[
     (
         "US",
         &[
