@@ -81,7 +81,7 @@ fn refused(what: &'static str) -> Error {
 
 /// The database of a mapped store: a connection pool and its SQL dialect.
 ///
-/// See `svc_postgres::PostgresDatabase` and `svc_sqlite::SqliteDatabase`. An implementation for another client needs
+/// See `svc_postgres::PostgresDatabase`, `svc_sqlite::SqliteDatabase` and `svc_mysql::MysqlDatabase`. An implementation for another client needs
 /// about 60 lines.
 #[async_trait]
 pub trait Database: Send + Sync + 'static {

@@ -97,6 +97,12 @@ pub trait SqlDialect: fmt::Debug + Send + Sync + 'static {
         ["", ""]
     }
 
+    /// Returns the text before ` SET` of a statement that changes rows of a table, which is `t` in the
+    /// condition.
+    fn update(&self, table: &str) -> String {
+        format!("UPDATE {table} AS t")
+    }
+
     /// Returns the text before ` WHERE` of a statement that deletes rows of a table, which is `t` in
     /// the condition.
     fn delete_from(&self, table: &str) -> String {

@@ -271,7 +271,7 @@ impl ResolvedMapping {
         let table = self.of(Kind::Person).filter(|table| table.is_restored)?;
         let deleted = table.deleted.as_ref()?;
         let mut sql = SqlBuilder::changing(self.dialect, tenant);
-        sql.push("UPDATE ").push(&table.name).push(" AS t SET ");
+        sql.push(&self.dialect.update(&table.name)).push(" SET ");
         sql.push(&deleted.column.name).push(" = ");
         match &deleted.restored {
             Some(value) => _ = sql.value(&deleted.column, Some(value.clone())),

@@ -82,7 +82,8 @@ impl StatementBuilder<'_> {
 
     fn change_row(&mut self, rows: &ListTable<'_>, place: usize, was: &Object, now: &Object) {
         let mut sql = self.sql();
-        sql.push("UPDATE ").push(rows.table).push(" SET ");
+        sql.push(&self.mapping.dialect.update(rows.table))
+            .push(" SET ");
         let has_any = assign(
             &mut sql,
             &[],
@@ -96,7 +97,7 @@ impl StatementBuilder<'_> {
 
     fn delete_rows(&mut self, rows: &ListTable<'_>, places: &Range<usize>) {
         let mut sql = self.sql();
-        sql.push("DELETE FROM ").push(rows.table);
+        sql.push(&self.mapping.dialect.delete_from(rows.table));
         self.at_places(&mut sql, rows, places.clone());
         self.statements.push(sql.finish());
     }

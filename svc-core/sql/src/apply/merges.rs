@@ -86,7 +86,8 @@ impl StatementBuilder<'_> {
             let value = format!("k.{target}");
             let [from, to] = [from, to].map(|id| LookupKey::Id(Kind::Person, id.clone()));
             let mut sql = self.sql();
-            sql.push(&format!("UPDATE {table} SET {column} = "));
+            sql.push(&mapping.dialect.update(table))
+                .push(&format!(" SET {column} = "));
             mapping.of_record(&mut sql, people, &value, &to);
             sql.push(&format!(" WHERE {column} = "));
             mapping.of_record(&mut sql, people, &value, &from);

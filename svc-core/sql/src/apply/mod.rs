@@ -323,7 +323,7 @@ impl<'a> StatementBuilder<'a> {
             places.push((list.name, found));
         }
         let mut sql = self.sql();
-        sql.push("UPDATE ").push(&table.name).push(" AS t SET ");
+        sql.push(&dialect.update(&table.name)).push(" SET ");
         let sets = assign(&mut sql, &table.constants, columns.into_iter());
         sql.push(" WHERE ");
         self.mapping.push_record_condition(&mut sql, table, "t");
@@ -359,9 +359,8 @@ impl<'a> StatementBuilder<'a> {
             return;
         };
         let mut sql = self.sql();
-        sql.push("UPDATE ")
-            .push(&table.name)
-            .push(" AS t SET ")
+        sql.push(&self.mapping.dialect.update(&table.name))
+            .push(" SET ")
             .push(&link.column.name)
             .push(" = ");
         match to.zip(self.mapping.of(link.kind)) {
@@ -421,14 +420,15 @@ impl<'a> StatementBuilder<'a> {
         };
         // The identifiers of rows that foreign keys of other tables delete are not removed. They
         // match no record, and a later record can use them.
+        let dialect = self.mapping.dialect;
         let mut free = self.sql();
-        free.push(&format!(
-            "DELETE FROM {IDENTIFIERS} WHERE kind = '{}' AND tenant = ",
+        free.push(&dialect.delete_from(IDENTIFIERS)).push(&format!(
+            " WHERE kind = '{}' AND tenant = ",
             table.kind.singular()
         ));
         free.tenant(None)
             .push(" AND record IN (SELECT ")
-            .push(&read(self.mapping.dialect, "d", &table.id));
+            .push(&read(dialect, "d", &table.id));
         free.push(" FROM ").push(&table.name).push(" d WHERE ");
         let has_any = self.of_set(&mut free, table, "d", set);
         free.push(")");
@@ -448,8 +448,8 @@ impl<'a> StatementBuilder<'a> {
             } = &member.stored
             {
                 let mut sql = self.sql();
-                sql.push(&format!(
-                    "DELETE FROM {rows} WHERE {} IN (SELECT d.{} FROM {} d WHERE ",
+                sql.push(&dialect.delete_from(rows)).push(&format!(
+                    " WHERE {} IN (SELECT d.{} FROM {} d WHERE ",
                     parent.name, table.key.name, table.name
                 ));
                 self.of_set(&mut sql, table, "d", set);
@@ -458,8 +458,7 @@ impl<'a> StatementBuilder<'a> {
             }
         }
         let mut sql = self.sql();
-        sql.push(&self.mapping.dialect.delete_from(&table.name))
-            .push(" WHERE ");
+        sql.push(&dialect.delete_from(&table.name)).push(" WHERE ");
         self.of_set(&mut sql, table, "t", set);
         self.statements.push(sql.finish());
     }
@@ -474,7 +473,8 @@ impl<'a> StatementBuilder<'a> {
             columns.push((&table.modified, now));
         }
         let mut sql = self.sql();
-        sql.push("UPDATE ").push(&table.name).push(" AS t SET ");
+        sql.push(&self.mapping.dialect.update(&table.name))
+            .push(" SET ");
         assign(&mut sql, &[], columns.into_iter());
         sql.push(" WHERE ");
         if self.of_set(&mut sql, table, "t", set) {
@@ -498,9 +498,8 @@ impl<'a> StatementBuilder<'a> {
             return;
         }
         let mut sql = self.sql();
-        sql.push("UPDATE ")
-            .push(&table.name)
-            .push(" AS t SET ")
+        sql.push(&self.mapping.dialect.update(&table.name))
+            .push(" SET ")
             .push(&link.column.name)
             .push(" = NULL WHERE ");
         if self.of_set(&mut sql, table, "t", set) {
