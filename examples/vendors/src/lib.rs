@@ -38,6 +38,11 @@ mod skipped_tests {
     mod postgresql_is_run_by_ci_postgres {}
 
     /// ```ignore
+    /// .ci/mariadb
+    /// ```
+    mod mariadb_is_run_by_ci_mariadb {}
+
+    /// ```ignore
     /// .ci/browser
     /// ```
     mod chromium_is_run_by_ci_browser {}

@@ -9,8 +9,9 @@ use std::path::{Path, PathBuf};
 const ALLOWED: [&str; 3] = ["std::env::current_exe(", "env!(\"CARGO_BIN_EXE_", "cargo)"];
 
 /// The modules of integration tests that may start other programs, such as PostgreSQL.
-const EXEMPT: [&str; 3] = [
+const EXEMPT: [&str; 4] = [
     "tests/it/postgres/",
+    "tests/it/mariadb/",
     "tests/it/browser/",
     "tests/it/languages/",
 ];
@@ -41,6 +42,7 @@ fn all_sources() -> Vec<(String, String, bool)> {
     let mut found = Vec::new();
     let packages = [
         "svc-core",
+        "svc-core/sql/mysql",
         "svc-tower",
         "svc-tower/docs",
         "svc-sqlite",

@@ -1,5 +1,5 @@
 //! A mapping of the tables of an existing CRM: two tenants, people with e-mail addresses, groups of
-//! people, events and RSVPs. `bin/mapped_postgres.rs` and `bin/mapped_sqlite.rs` serve it.
+//! people, events and RSVPs. `bin/mapped_postgres.rs`, `bin/mapped_sqlite.rs` and `bin/mapped_mysql.rs` serve it.
 
 use std::{sync::Arc, time::Duration};
 
@@ -26,6 +26,8 @@ pub const POSTGRES: &str = concat!(
 );
 /// The same for `SQLite`.
 pub const SQLITE: &str = include_str!("sqlite.sql");
+/// The same for MySQL and MariaDB.
+pub const MYSQL: &str = include_str!("mysql.sql");
 
 /// Returns the mapping of the tables.
 #[must_use]
@@ -102,6 +104,7 @@ impl Authenticator for ApiKeys {
             "PostgreSQL" => {
                 "SELECT org_id::text, scope FROM api_keys WHERE token_hash = decode($1::text, 'hex')"
             }
+            "MySQL" => "SELECT org_id, scope FROM api_keys WHERE token_hash = unhex(?)",
             _ => "SELECT org_id, scope FROM api_keys WHERE hex(token_hash) = upper(?1)",
         };
         let answers = self

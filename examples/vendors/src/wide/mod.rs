@@ -21,6 +21,13 @@ pub const INDEXES: &str = include_str!("indexes.sql");
 /// Rows of the tables.
 pub const ROWS: &str = include_str!("rows.sql");
 
+/// The tables of the program, their indexes and rows, for MySQL and MariaDB.
+pub const MYSQL: [&str; 3] = [
+    include_str!("mysql_tables.sql"),
+    include_str!("mysql_indexes.sql"),
+    include_str!("mysql_rows.sql"),
+];
+
 /// Returns the API over the tables, with a base URL.
 ///
 /// # Errors

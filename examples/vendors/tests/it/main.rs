@@ -8,6 +8,7 @@ mod mapped;
 mod mapped_guide;
 mod mapped_histories;
 mod mapped_sqlite;
+mod mariadb;
 mod mounts;
 mod other_engine;
 mod postgres;

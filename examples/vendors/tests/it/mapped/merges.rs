@@ -13,8 +13,8 @@ use svc_vendor_examples::mapped::mapping;
 use super::{BASE, KEYS, Place, TestResult, call, call_of_another};
 
 /// The table of another program, with the gifts of people. Each person has one gift for each page.
-const GIFTS: &str = "CREATE TABLE gifts (id integer PRIMARY KEY, page text NOT NULL, \
-                     donor_id bigint NOT NULL REFERENCES contacts ON DELETE CASCADE, UNIQUE (donor_id, page))";
+const GIFTS: &str = "CREATE TABLE gifts (id integer PRIMARY KEY, page varchar(20) NOT NULL, donor_id bigint NOT NULL, \
+                     UNIQUE (donor_id, page), FOREIGN KEY (donor_id) REFERENCES contacts (id) ON DELETE CASCADE)";
 
 /// A service over the tables, and the addresses of the people and records in a test.
 struct Merges<'a> {

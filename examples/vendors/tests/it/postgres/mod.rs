@@ -3,8 +3,8 @@
 
 mod mapped;
 #[path = "../../../../../svc-postgres/tests/it/postgres/support/mod.rs"]
-mod support;
-mod wide;
+pub(crate) mod support;
+pub(crate) mod wide;
 
 use std::sync::Arc;
 use std::time::Duration;
