@@ -94,8 +94,8 @@ impl Column {
     }
 
     /// Reads phone numbers as people write them, such as `(202) 555-0104`. A number without a country
-    /// code is one of this country, which is a code of ISO 3166-1 such as `US`. A text that is no
-    /// phone number is not read.
+    /// code is one of this country, which is a code of ISO 3166-1 such as `US`. A text that is not
+    /// a phone number is not read.
     ///
     /// A changed number is stored as `+12025550104`.
     ///
@@ -197,7 +197,7 @@ fn to_units(value: &str, digits: u32) -> Option<String> {
         let factor = 10_i128.checked_pow(missing)?;
         amount.mantissa().checked_mul(factor)?
     } else {
-        // The digits behind are zeros.
+        // The digits after them are zeros.
         let zeros = amount.scale().checked_sub(digits)?;
         amount.mantissa().checked_div(10_i128.checked_pow(zeros)?)?
     };

@@ -334,7 +334,7 @@ impl TableMapping {
         self
     }
 
-    /// Sets the column with the date of deletion. A row with a date is no record. A deletion sets the
+    /// Sets the column with the date of deletion. A row with a date is not a record. A deletion sets the
     /// date, and the row remains with its list entries.
     #[must_use]
     pub fn deleted_at(mut self, column: impl Into<String>) -> Self {
@@ -343,7 +343,7 @@ impl TableMapping {
     }
 
     /// Sets a column and its value, given as text, in rows that are deleted, such as `active` and `false`.
-    /// Such a row is no record. A deletion sets the value, and the row remains with its list entries.
+    /// Such a row is not a record. A deletion sets the value, and the row remains with its list entries.
     #[must_use]
     pub fn deleted_if(mut self, column: impl Into<String>, value: impl Into<String>) -> Self {
         self.deleted = Some(DeletionMark::Value(column.into(), value.into()));

@@ -13,7 +13,7 @@ use super::{
 };
 
 /// Rejects text with U+0000 if the database does not support it, and values that a column cannot store
-/// in the way that the mapping says.
+/// in the way that the mapping declares.
 ///
 /// Requirements: ERR-13.
 pub(super) fn check_values(

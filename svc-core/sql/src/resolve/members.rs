@@ -57,7 +57,7 @@ impl MappingChecker<'_> {
         members
     }
 
-    /// Returns whether a column can store a field in the way that the mapping says.
+    /// Returns whether a column can store a field in the way that the mapping declares.
     fn is_stored_in(
         &self,
         field: &FieldSpec,
@@ -103,7 +103,7 @@ impl MappingChecker<'_> {
         );
         let is_number = matches!(column.class, ColumnType::Integer(_));
         self.wrong(match (&of.ty, &field.conversion) {
-            // A new column beside the amounts of the program would be wrong for all existing rows.
+            // A new column in addition to the amounts of the program would be wrong for all existing rows.
             (ValueType::Amount, Conversion::None) if is_number => format!(
                 "{text} with digits after the decimal point: if it contains cents, map it with \
                  `.field(\"{path}\", Column::new(\"{}\").scaled(2))`",

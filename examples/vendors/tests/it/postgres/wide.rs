@@ -245,7 +245,7 @@ async fn a_deleted_person_can_return() -> TestResult {
     let signatures = read(&service, "petitions/1/signatures?per_page=100").await?;
     let links = signatures.to_string().matches("people/24\"").count();
     assert_eq!(links, 0, "no link to a deleted person");
-    // Another person has this address, so nobody returns.
+    // Another person has this address, so no one returns.
     let sign_up =
         |address: &str| json!({ "person": { "email_addresses": [{ "address": address }] } });
     let shared = Some(sign_up("shared@example.org"));
@@ -264,10 +264,10 @@ async fn a_deleted_person_can_return() -> TestResult {
     Ok(())
 }
 
-/// HLP-04: equal sign-ups at once are one row.
+/// HLP-04: simultaneous equal sign-ups are one row.
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs PostgreSQL: .ci/postgres"]
-async fn equal_sign_ups_at_once_are_one_row() -> TestResult {
+async fn simultaneous_equal_sign_ups_are_one_row() -> TestResult {
     let server = support::server();
     let schema = schema(server);
     let service = service(server, &schema).await?;
