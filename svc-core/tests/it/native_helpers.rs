@@ -7,13 +7,14 @@ use serde_json::json;
 use svc_core::{
     ApiBuilder, Context, Error, ErrorCode, Get, Helper, Problem, Record, Result,
     api::{Atomicity, Behaviour, ResourceConfig, VendorRelations},
+    error::PropertyPath,
     fields,
     helper::{
         EntryStatus, FunctionName, HelperOutcome, HelperRequest, RecordSignature, Schedule,
-        ScheduleChange,
+        ScheduleChange, fit_entries,
     },
     link::RecordAddress,
-    model::{Kind, Message, Person, Petition, Resource, Signature, Tag, petition},
+    model::{Kind, Message, Person, Petition, Resource, Signature, Tag, person, petition},
     record::{ComputedValue, Meta},
     value::{Id, Timestamp},
     writable,
@@ -68,8 +69,15 @@ impl Helper<RecordSignature> for Native {
         } else {
             EntryStatus::Created
         };
+        let person = PropertyPath::member("person");
+        let omitted = plan.person().map(|person| {
+            let mut fields = person.into_raw().fields;
+            fit_entries(&mut fields, cx.person_constraints())
+        });
+        let omitted = omitted.into_iter().flatten().map(Problem::from);
         Ok(HelperOutcome::without_person()
-            .with_action(Record::<Signature>::new(meta(cx), action), status))
+            .with_action(Record::<Signature>::new(meta(cx), action), status)
+            .with_warnings(omitted.map(|warning| warning.within(&person))))
     }
 }
 
@@ -177,6 +185,33 @@ fn err_20_what_fails_alone_fails_as_a_whole() {
     );
     assert_eq!(answer.json["svc:error"]["request_type"], "atomic", "ERR-20");
     assert!(answer.text.contains("`identifiers[2]` is taken."), "ERR-25");
+}
+
+/// HLP-04: a native helper gets all entries of the person, and warns a caller with a key about those
+/// that it omits.
+#[test]
+fn hlp_04_a_native_helper_can_warn() {
+    let (native, store) = (Arc::new(Native::default()), Arc::new(Memory::default()));
+    let api = builder()
+        .resource::<Petition, _>(&store, |x| x.list().get().create())
+        .resource::<Person, _>(&store, |x| {
+            x.get().max_items(person::key::email_addresses, 1)
+        })
+        .helper::<RecordSignature>(&native)
+        .build()
+        .unwrap();
+    let server = Server { api, store };
+    let petition = server.made("petitions", "{}");
+    let helper = format!("{petition}/record_signature_helper");
+    let body = r#"{"person":{"email_addresses":[{"address":"a@example.org"},{"address":"b@example.org"}]}}"#;
+    let answer = server.post(&helper, body);
+    assert_eq!(answer.status, 200, "{}", answer.text);
+    let warning = json!([{
+        "error_code": "ENTRIES_OMITTED",
+        "description": "1 entry of `person.email_addresses` was omitted. The list can have at most 1.",
+        "properties": ["person.email_addresses"],
+    }]);
+    assert_eq!(answer.json["ext:warnings"], warning);
 }
 
 #[test]

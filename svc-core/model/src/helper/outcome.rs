@@ -141,6 +141,17 @@ impl<H: HelperSpec> HelperOutcome<H> {
         self
     }
 
+    /// Adds warnings, such as those about [omitted entries](super::OmittedEntries) of the person. Their
+    /// properties are paths in the request body, such as `person.email_addresses`. An anonymous caller
+    /// does not get them.
+    ///
+    /// Requirements: HLP-04.
+    #[must_use]
+    pub fn with_warnings(mut self, warnings: impl IntoIterator<Item = Problem>) -> Self {
+        self.raw.warnings.extend(warnings);
+        self
+    }
+
     /// Returns one entry for each attempted resource, in the order person, action, taggings, items,
     /// answers.
     ///

@@ -99,6 +99,8 @@ pub struct RawHelperOutcome {
     ///
     /// Requirements: BAT-12.
     pub is_unchanged: Option<bool>,
+    /// The warnings of a helper that a backend executes itself.
+    pub warnings: Vec<Problem>,
 }
 
 impl RawHelperOutcome {

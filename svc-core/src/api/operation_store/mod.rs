@@ -185,8 +185,12 @@ impl OperationStore {
                     }
                     let person = plan.person.as_ref();
                     self.check_further_own(cx, &namespace, person).await?;
-                    let done = helper.run.call(cx, (**plan).clone()).await?;
-                    Ok(WriteOutcome::HelperDone(done))
+                    let mut done = helper.run.call(cx, (**plan).clone()).await?;
+                    let mut warnings = std::mem::take(&mut done.warnings);
+                    if plan.anonymous {
+                        warnings.clear();
+                    }
+                    Ok(WriteOutcome::HelperDone(done).with_warnings(warnings))
                 }
                 Some(HelperBackend::Composed) => {
                     let container = self.container(cx, plan.container.as_ref()).await?;

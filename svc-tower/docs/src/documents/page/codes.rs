@@ -105,7 +105,7 @@ pub(super) fn error_object(docs: &DocPages<'_>) -> DocPage {
 /// Returns the page of the member that lists the warnings of a response.
 pub(super) fn warnings(docs: &DocPages<'_>) -> DocPage {
     let title = docs.api.dialect().relation("warnings");
-    let summary = "The members of a request body that the server ignored, and the e-mail addresses that another person also has.";
+    let summary = "What the server ignored or omitted of a request body, and the e-mail addresses that another person also has.";
     let mut page = open("warnings", DocSubject::ErrorObject, title, summary);
     page.notes.push(
         "The response to a write with a key has this member if the server ignored members of the body. With the header \
