@@ -288,8 +288,8 @@ impl OperationStore {
     /// Returns the record at an address if a change leaves it as it is. The operation of the vendor
     /// is then not called. `before` is the record if it was read.
     ///
-    /// A value that a vendor stores and does not return could change, so a kind with such values
-    /// has no record here, and neither has a change that clears a link.
+    /// A value that the vendor stores and does not return could change. The result is therefore `None`
+    /// for a kind with such values, and for a change that clears a link.
     ///
     /// Requirements: CRU-19.
     async fn unchanged(
