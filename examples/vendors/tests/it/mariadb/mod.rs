@@ -154,7 +154,7 @@ async fn values_that_the_tables_do_not_take() -> TestResult {
     let (place, name) = place_at(server())?;
     server().sql(&format!(
         "USE {name}; CREATE UNIQUE INDEX one_name ON contacts (last_name);
-         ALTER TABLE contacts ADD CHECK (first_name <> 'nobody');
+         ALTER TABLE contacts ADD CHECK (first_name <> 'unnamed');
          ALTER TABLE events ADD CHECK (ends_at < '2100-01-01')"
     ));
     let service = place.service().await?;
@@ -168,7 +168,7 @@ async fn values_that_the_tables_do_not_take() -> TestResult {
         ("people", lovelace),
         (
             "people",
-            json!({ "given_name": "nobody", "email_addresses": [{ "address": "a@example.org" }] }),
+            json!({ "given_name": "unnamed", "email_addresses": [{ "address": "a@example.org" }] }),
         ),
         (
             "events",
