@@ -14,3 +14,4 @@ mod other_engine;
 mod postgres;
 mod service;
 mod support;
+mod wide_sqlite;

@@ -452,6 +452,35 @@ mod tests {
         assert_eq!((again, same), (new, omitted));
     }
 
+    /// HLP-04: a caller who may not change people does not change a status that all entries share.
+    #[test]
+    fn hlp_04_a_shared_status_remains_without_the_right_to_change_it() {
+        let mut constraints = limits(2);
+        constraints.entry(&["email_addresses", "status"]).in_entries = Some(EntryValues::Same);
+        let known =
+            object(r#"{"email_addresses":[{"address":"a@x.org","status":"unsubscribed"}]}"#);
+        let posted = object(r#"{"email_addresses":[{"address":"a@x.org","status":"subscribed"}]}"#);
+        for merge in [MergePolicy::FillEmpty, MergePolicy::KeepExisting] {
+            let mut fields = known.clone();
+            let omitted = merge_fitting(&mut fields, &posted, merge, &constraints);
+            assert_eq!((fields, omitted), (known.clone(), vec![]), "{merge:?}");
+        }
+    }
+
+    /// HLP-04: the status of an omitted entry does not subscribe the others.
+    #[test]
+    fn hlp_04_an_omitted_entry_subscribes_no_other() {
+        let mut constraints = limits(1);
+        constraints.entry(&["email_addresses", "status"]).in_entries = Some(EntryValues::Same);
+        let known =
+            object(r#"{"email_addresses":[{"address":"a@x.org","status":"unsubscribed"}]}"#);
+        let posted = object(r#"{"email_addresses":[{"address":"b@x.org","status":"subscribed"}]}"#);
+        let mut fields = known.clone();
+        let omitted = merge_fitting(&mut fields, &posted, MergePolicy::Replace, &constraints);
+        assert_eq!(omitted.len(), 1);
+        assert_eq!(fields, known);
+    }
+
     fn entries() -> impl Strategy<Value = Vec<String>> {
         let letters = proptest::sample::subsequence(vec!["a", "b", "c", "d", "e", "f"], 0..=6);
         (letters.prop_shuffle(), proptest::option::of(0_usize..6)).prop_map(|(letters, primary)| {

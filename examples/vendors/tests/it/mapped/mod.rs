@@ -472,7 +472,7 @@ pub(crate) async fn call_of_another(
     call_by(KEYS[1].0, service, method, path, body).await
 }
 
-async fn call_by(
+pub(crate) async fn call_by(
     key: &str,
     service: SvcService,
     method: &str,

@@ -432,3 +432,240 @@ async fn a_wrong_mapping_is_told_what_mends_it() -> TestResult {
     );
     Ok(())
 }
+
+async fn mapped(
+    server: &Server,
+    schema: &str,
+    tables: Vec<TableMapping>,
+) -> TestResult<SvcService> {
+    let url = format!("{}?options=-csearch_path%3D{schema}", server.url());
+    let options = PostgresOptions::new(&url)?.busy_timeout(Duration::from_secs(60));
+    let database: Arc<dyn Database> = Arc::new(PostgresDatabase::new(&options));
+    MappedStore::create_library_tables(&database).await?;
+    let mapping = Mapping::new(TenantMapping::by_number("organisations"));
+    let mapping = tables.into_iter().fold(mapping, Mapping::table);
+    let store = MappedStore::connect(mapping, database).await?;
+    let keys = svc_core::auth::FixedKeys::new().with_key(
+        KEYS[0].0,
+        svc_core::Tenant::new("1"),
+        svc_core::auth::Rights::all(),
+    );
+    let api = svc_core::Api::builder(svc_core::Vendor::new("Acme", "Acme CRM").namespace("acme"));
+    Ok(SvcService::new(
+        store
+            .register(api.base_url(BASE).authenticator(keys))
+            .build()?,
+    ))
+}
+
+/// ERR-13: a text that is too long for its column is rejected.
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs PostgreSQL: .ci/postgres"]
+async fn r1_a_text_that_is_too_long_is_rejected() -> TestResult {
+    let server = support::server();
+    let schema = schema(server);
+    server.psql(&format!("SET search_path = {schema}; ALTER TABLE supporters ALTER COLUMN phone_home TYPE varchar(10) USING NULL"));
+    let service = service(server, &schema).await?;
+    let mut wrong = Vec::new();
+    for body in [
+        json!({ "languages_spoken": vec!["english"; 60] }),
+        json!({ "postal_addresses": [{ "address_lines": ["x".repeat(150), "y".repeat(150)] }] }),
+        json!({ "postal_addresses": [{ "address_lines": ["x"], "region": "z".repeat(80) }] }),
+        json!({ "phone_numbers": [{ "number": "12025550104", "number_type": "Home" }] }),
+    ] {
+        let (status, json) = call(service.clone(), "PUT", "people/24", Some(body.clone())).await?;
+        if status != StatusCode::BAD_REQUEST {
+            wrong.push(format!("{status} {json}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+    Ok(())
+}
+
+/// ERR-13: an amount that is too large for its column is rejected.
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs PostgreSQL: .ci/postgres"]
+async fn r2_an_amount_that_is_too_large_is_rejected() -> TestResult {
+    let server = support::server();
+    let schema = schema(server);
+    server.psql(&format!(
+        "SET search_path = {schema}; ALTER TABLE donations ALTER COLUMN amount_cents TYPE bigint"
+    ));
+    let service = service(server, &schema).await?;
+    let body = json!({ "amount": 1e18, "_links": { "svc:person": { "href": format!("{BASE}people/24") } } });
+    let (status, json) = call(
+        service.clone(),
+        "POST",
+        "fundraising_pages/1/donations",
+        Some(body),
+    )
+    .await?;
+    assert_eq!(status, StatusCode::BAD_REQUEST, "{json}");
+    Ok(())
+}
+
+/// A new record in a view gets a number, or the mapping is refused.
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs PostgreSQL: .ci/postgres"]
+async fn r3_a_view_gets_new_records() -> TestResult {
+    let server = support::server();
+    let schema = schema(server);
+    server.psql(&format!("SET search_path = {schema}; ALTER TABLE supporters ALTER COLUMN opt_in SET DEFAULT false; CREATE VIEW members AS SELECT * FROM supporters"));
+    let view = TableMapping::new(Kind::Person, "members")
+        .tenant("organisation_id")
+        .key("id")
+        .order_column("id")
+        .view()
+        .field("given_name", "first_name")
+        .deleted_at("deleted_at")
+        .restored_by_helpers()
+        .entries(
+            "email_addresses",
+            [EntryMapping::new().field("address", "email")],
+        );
+    let service = match mapped(server, &schema, vec![view]).await {
+        Ok(service) => service,
+        Err(error) => return Ok(println!("refused: {error}")),
+    };
+    let (status, json) = call(
+        service.clone(),
+        "PUT",
+        "people/24",
+        Some(json!({ "given_name": "A" })),
+    )
+    .await?;
+    assert_eq!(status, StatusCode::OK, "{json}");
+    let (status, json) = call(
+        service.clone(),
+        "POST",
+        "people",
+        Some(json!({ "given_name": "B" })),
+    )
+    .await?;
+    assert_eq!(status, StatusCode::CREATED, "{json}");
+    Ok(())
+}
+
+/// A column of an entry that cannot be NULL has a value, or the mapping is refused.
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs PostgreSQL: .ci/postgres"]
+async fn r4_an_entry_that_must_be_there() -> TestResult {
+    let server = support::server();
+    let schema = schema(server);
+    server.psql(&format!("SET search_path = {schema}; ALTER TABLE supporters ALTER COLUMN opt_in SET DEFAULT false; UPDATE supporters SET email2 = '' WHERE email2 IS NULL; ALTER TABLE supporters ALTER COLUMN email2 SET NOT NULL"));
+    let entry = |column| EntryMapping::new().field("address", column);
+    let people = TableMapping::new(Kind::Person, "supporters")
+        .tenant("organisation_id")
+        .entries("email_addresses", [entry("email"), entry("email2")]);
+    let service = match mapped(server, &schema, vec![people]).await {
+        Ok(service) => service,
+        Err(error) => return Ok(println!("refused: {error}")),
+    };
+    let body = json!({ "email_addresses": [{ "address": "one@example.org" }] });
+    let (created, json) = call(service.clone(), "POST", "people", Some(body.clone())).await?;
+    println!("{json}");
+    let (changed, json) = call(service.clone(), "PUT", "people/24", Some(body)).await?;
+    assert!(
+        !created.is_server_error() && !changed.is_server_error(),
+        "{created} {changed} {json}"
+    );
+    Ok(())
+}
+
+/// A link to a column of another type is refused.
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs PostgreSQL: .ci/postgres"]
+async fn r5_a_link_to_a_column_of_another_type() -> TestResult {
+    let server = support::server();
+    let schema = schema(server);
+    let people = TableMapping::new(Kind::Person, "supporters")
+        .tenant("organisation_id")
+        .insert_constant("opt_in", "false");
+    let pages = TableMapping::new(Kind::FundraisingPage, "donation_pages")
+        .tenant("organisation_id")
+        .slug("slug");
+    let donations = TableMapping::new(Kind::Donation, "donations")
+        .tenant("organisation_id")
+        .link_by("fundraising_page", "page_slug", "id")
+        .link("person", "supporter_id")
+        .field("amount", Column::new("amount_cents").scaled(2));
+    let service = match mapped(server, &schema, vec![people, pages, donations]).await {
+        Ok(service) => service,
+        Err(error) => return Ok(println!("refused: {error}")),
+    };
+    let (status, json) = call(service.clone(), "GET", "donations", None).await?;
+    assert!(!status.is_server_error(), "{status} {json}");
+    Ok(())
+}
+
+/// A value of a deletion mark that its column cannot contain is refused.
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs PostgreSQL: .ci/postgres"]
+async fn r6_a_mark_that_the_column_cannot_contain() -> TestResult {
+    let server = support::server();
+    let schema = schema(server);
+    let people = TableMapping::new(Kind::Person, "supporters")
+        .tenant("organisation_id")
+        .insert_constant("opt_in", "false")
+        .deleted_if("legacy_score", "true");
+    let service = match mapped(server, &schema, vec![people]).await {
+        Ok(service) => service,
+        Err(error) => return Ok(println!("refused: {error}")),
+    };
+    let (status, json) = call(service.clone(), "GET", "people", None).await?;
+    assert!(!status.is_server_error(), "{status} {json}");
+    Ok(())
+}
+
+/// A number that no row can have is not found.
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs PostgreSQL: .ci/postgres"]
+async fn r7_a_number_that_is_too_large_is_not_found() -> TestResult {
+    let server = support::server();
+    let service = service(server, &schema(server)).await?;
+    let mut wrong = Vec::new();
+    for path in [
+        "people/3000000000",
+        "petitions/3000000000/signatures",
+        "people/-1",
+        "people/007",
+    ] {
+        let (status, json) = call(service.clone(), "GET", path, None).await?;
+        if status != StatusCode::NOT_FOUND {
+            wrong.push(format!("{path} {status} {json}"));
+        }
+    }
+    let body =
+        json!({ "_links": { "svc:person": { "href": format!("{BASE}people/3000000000") } } });
+    let (status, json) = call(
+        service.clone(),
+        "POST",
+        "petitions/1/signatures",
+        Some(body),
+    )
+    .await?;
+    if status.is_server_error() {
+        wrong.push(format!("link {status} {json}"));
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+    Ok(())
+}
+
+/// UND-26: rows that refer to a deleted row remain.
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs PostgreSQL: .ci/postgres"]
+async fn r8_rows_that_refer_to_a_deleted_row_remain() -> TestResult {
+    let server = support::server();
+    let schema = schema(server);
+    let service = service(server, &schema).await?;
+    let count = || {
+        server.psql(&format!("SELECT (SELECT count(*) FROM {schema}.petition_signatures), (SELECT count(*) FROM {schema}.donations)"))
+    };
+    let before = count();
+    for path in ["petitions/1", "fundraising_pages/1"] {
+        let (status, json) = call(service.clone(), "DELETE", path, None).await?;
+        println!("{path} {status} {json}");
+    }
+    assert_eq!(count(), before);
+    Ok(())
+}
