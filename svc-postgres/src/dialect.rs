@@ -158,7 +158,7 @@ impl SqlDialect for Postgres {
 
     fn order_advice(&self, table: &str) -> String {
         format!(
-            "name such a column with `.order(...)`, or run\n      ALTER TABLE {table} ADD COLUMN svc_order bigserial \
+            "name such a column with `.order_column(...)`, or run\n      ALTER TABLE {table} ADD COLUMN svc_order bigserial \
              UNIQUE;"
         )
     }

@@ -108,6 +108,11 @@ impl SqlDialect for Sqlite {
         CATALOG
     }
 
+    /// Returns `false`: a trigger of a view does not see the alias of the changed table.
+    fn changes_views(&self) -> bool {
+        false
+    }
+
     fn next_id(&self, table: &str, column: &str, _: Option<&str>) -> Vec<String> {
         // A number is not used again after its row is deleted.
         let name = table.replace('\'', "''");

@@ -126,7 +126,7 @@ fn of_columns(entries: &[Vec<ResolvedField>], schema: &'static ObjectSchema) -> 
     }
     // Without its only column, an entry would not be stored.
     let keys = entries.iter().map(|members| {
-        let mut own = members.iter().filter(|member| shows_entry(member));
+        let mut own = members.iter().filter(|member| member.shows_entry());
         own.next().filter(|_| own.next().is_none()).map(names)
     });
     let keys: Option<BTreeSet<Vec<&str>>> = keys.collect();
@@ -162,14 +162,6 @@ fn of_columns(entries: &[Vec<ResolvedField>], schema: &'static ObjectSchema) -> 
     all
 }
 
-/// Returns whether a row has an entry if this column has a value.
-fn shows_entry(member: &ResolvedField) -> bool {
-    match &member.stored {
-        FieldStorage::Column(stored) => stored.conversion.values().is_empty(),
-        _ => false,
-    }
-}
-
 /// Returns how the values of a member in the entries depend on each other.
 fn in_entries(entries: &[Vec<ResolvedField>], field: &FieldSpec) -> Option<EntryValues> {
     let is_it = |member: &&ResolvedField| {
@@ -184,22 +176,26 @@ fn in_entries(entries: &[Vec<ResolvedField>], field: &FieldSpec) -> Option<Entry
         Some(FieldStorage::Constant(value)) => value == "false",
         other => other.is_none(),
     };
+    let column = |stored: &Option<&FieldStorage>| match stored {
+        Some(FieldStorage::Column(stored)) => Some(stored.column.raw.clone()),
+        _ => None,
+    };
+    let constant = |stored: &Option<&FieldStorage>| match stored {
+        Some(FieldStorage::Constant(value)) => Some(value.clone()),
+        _ => None,
+    };
+    let columns: Option<BTreeSet<String>> = all.iter().map(column).collect();
+    let constants: Option<BTreeSet<String>> = all.iter().map(constant).collect();
     match all.as_slice() {
-        [
-            Some(FieldStorage::Column(one)),
-            ..,
-            Some(FieldStorage::Column(other)),
-        ] if one.column == other.column => Some(EntryValues::Same),
+        [_, _, ..] if columns.is_some_and(|columns| columns.len() == 1) => Some(EntryValues::Same),
         [Some(FieldStorage::Constant(value)), rest @ ..]
             if value == "true" && rest.iter().all(|other| is_false(*other)) =>
         {
             Some(EntryValues::First)
         }
-        [
-            Some(FieldStorage::Constant(_)),
-            Some(FieldStorage::Constant(_)),
-            ..,
-        ] => Some(EntryValues::Distinct),
+        [_, _, ..] if constants.is_some_and(|values| values.len() == all.len()) => {
+            Some(EntryValues::Distinct)
+        }
         _ => None,
     }
 }

@@ -225,6 +225,11 @@ pub trait SqlDialect: fmt::Debug + Send + Sync + 'static {
     /// A foreign key has a row for each of its columns.
     fn catalog(&self) -> [&'static str; 4];
 
+    /// Returns whether statements that change rows work with views. The default is `true`.
+    fn changes_views(&self) -> bool {
+        true
+    }
+
     /// Returns the statements that draw the next number of a column with numbered ids. The last one
     /// returns it in one row with one column of text. `default` is the default of the column.
     fn next_id(&self, table: &str, column: &str, default: Option<&str>) -> Vec<String>;

@@ -4,17 +4,18 @@ use std::collections::BTreeMap;
 
 use svc_core::{
     error::{Error, Result},
+    helper::MatchKey,
     json::Json,
     link::ShareNames,
     model::{Kind, Person, Resource as _},
     record::RawRecord,
     schema::{Measure, MeasureCondition, MeasureParts, ValueType},
     store::{ChangeTarget, Lookup, LookupCache, LookupKey, StoredRecord, Totals},
-    value::{self, Amount, Id},
+    value::{self, Amount, Id, Timestamp},
 };
 
 use super::{
-    apply::{EntryPlaces, StoredFields},
+    apply::{ListPlaces, StoredFields},
     database::TextRow,
     dialect::RowLock,
     resolved_mapping::{ResolvedLink, ResolvedMapping, ResolvedTable},
@@ -33,7 +34,7 @@ const TOTAL_DONATIONS: &str = "total_donations";
 #[derive(Default)]
 pub(super) struct FetchedRecords {
     pub(super) results: LookupCache,
-    records: Vec<(RawRecord, EntryPlaces)>,
+    records: Vec<(RawRecord, Vec<ListPlaces>)>,
 }
 
 impl FetchedRecords {
@@ -260,39 +261,79 @@ impl ResolvedMapping {
         Some(())
     }
 
-    /// Returns the statement that restores the deleted person with an e-mail address, if helpers restore
-    /// people and no other person has the address.
+    /// Returns the statement that restores the oldest deleted person with one of these e-mail addresses,
+    /// if helpers restore people, and no other person matches the keys. A person who was merged into
+    /// another one remains deleted.
     ///
     /// Requirements: HLP-04.
-    pub(super) fn restore_statement(&self, tenant: &str, key: &LookupKey) -> Option<Statement> {
-        let LookupKey::Email(_) = key else {
-            return None;
-        };
+    pub(super) fn restore_statement(&self, tenant: &str, keys: &[MatchKey]) -> Option<Statement> {
         let table = self.of(Kind::Person).filter(|table| table.is_restored)?;
         let deleted = table.deleted.as_ref()?;
+        let keys = keys.iter().map(|key| match key.clone() {
+            MatchKey::Identifier(identifier) => LookupKey::Identifier(Kind::Person, identifier),
+            MatchKey::Email(address) => LookupKey::Email(address),
+        });
+        let keys: Vec<LookupKey> = keys.collect();
+        let is_address = |key: &&LookupKey| matches!(key, LookupKey::Email(_));
+        let addresses: Vec<&LookupKey> = keys.iter().filter(is_address).collect();
+        if addresses.is_empty() {
+            return None;
+        }
         let mut sql = SqlBuilder::changing(self.dialect, tenant);
-        sql.push(&self.dialect.update(&table.name)).push(" SET ");
-        sql.push(&deleted.column.name).push(" = ");
+        let update = self.dialect.update(&table.name);
+        sql.push(&update)
+            .push(" SET ")
+            .push(&deleted.column.name)
+            .push(" = ");
         match &deleted.restored {
             Some(value) => _ = sql.value(&deleted.column, Some(value.clone())),
             None => _ = sql.push("NULL"),
         }
+        if table.modified != table.created && table.modified != deleted.column {
+            let now = Timestamp::now().to_string();
+            sql.push(", ").push(&table.modified.name).push(" = ");
+            sql.value(&table.modified, Some(now));
+        }
         let [before, after] = sql.subquery();
         let (key_column, order) = (&table.key.name, &table.order.name);
+        sql.push(" WHERE ");
+        self.push_deleted_condition(&mut sql, table, "t");
         sql.push(&format!(
-            " WHERE t.{key_column} IN ({before}SELECT k.{key_column} FROM {} k WHERE ",
+            " AND t.{key_column} IN ({before}SELECT k.{key_column} FROM {} k WHERE ",
             table.name
         ));
         self.push_deleted_condition(&mut sql, table, "k");
-        self.named(&mut sql, table, "k", key);
+        self.any_of(&mut sql, table, "k", &addresses);
+        let id = read(sql.dialect(), "k", &table.id);
         sql.push(&format!(
-            " AND NOT EXISTS (SELECT 1 FROM {} o WHERE ",
+            " AND NOT EXISTS (SELECT 1 FROM {FORWARDS} f WHERE f.tenant = "
+        ))
+        .tenant(None)
+        .push(&format!(
+            " AND f.person = {id}) AND NOT EXISTS (SELECT 1 FROM {} o WHERE ",
             table.name
         ));
         self.push_record_condition(&mut sql, table, "o");
-        self.named(&mut sql, table, "o", key);
+        self.any_of(&mut sql, table, "o", &keys.iter().collect::<Vec<_>>());
         sql.push(&format!(") ORDER BY k.{order} LIMIT 1{after})"));
         Some(sql.finish())
+    }
+
+    /// Adds ` AND` with the condition that a row has one of several keys.
+    fn any_of(
+        &self,
+        sql: &mut SqlBuilder,
+        table: &ResolvedTable,
+        alias: &str,
+        keys: &[&LookupKey],
+    ) {
+        sql.push(" AND (1 = 0");
+        for key in keys {
+            sql.push(" OR (1 = 1");
+            self.named(sql, table, alias, key);
+            sql.push(")");
+        }
+        sql.push(")");
     }
 
     /// Adds the number of records with a link to a person. Each record counts once, and the database

@@ -351,8 +351,9 @@ impl TableMapping {
     }
 
     /// Declares that a deleted person is restored if a helper request contains one of their e-mail
-    /// addresses, which no other person has. The oldest of several deleted people is restored. Without
-    /// this declaration, the request creates a new row.
+    /// addresses, and no other person matches. The oldest of several deleted people is restored. The key
+    /// of the request must be allowed to change people. Without this declaration, the request creates a
+    /// new row.
     ///
     /// Requirements: HLP-04.
     #[must_use]
@@ -362,7 +363,7 @@ impl TableMapping {
     }
 
     /// Declares that this is a view. Its [key](Self::key) and [order](Self::order_column) must be given,
-    /// and the database cannot say whether they are unique, which columns can be NULL, and whether lookups
+    /// and the database does not report whether they are unique, which columns can be NULL, and whether lookups
     /// have an index. To change records, the view must be updatable, or have triggers.
     #[must_use]
     pub fn view(mut self) -> Self {

@@ -1,6 +1,9 @@
 //! A resolved mapping, from which all statements are built.
 
-use svc_core::{model::Kind, schema};
+use svc_core::{
+    model::Kind,
+    schema::{self, ValueType},
+};
 
 use super::{
     column::Conversion,
@@ -176,6 +179,18 @@ impl ResolvedField {
         }
     }
 
+    /// Returns whether a row has an entry of a list if this member of it has a value. A flag, and a
+    /// column with a list of values, can have one without an entry.
+    pub(crate) fn shows_entry(&self) -> bool {
+        let is_flag = self
+            .field()
+            .is_some_and(|field| matches!(field.ty, ValueType::Boolean | ValueType::Flag));
+        match &self.stored {
+            FieldStorage::Column(stored) => !is_flag && stored.conversion.values().is_empty(),
+            _ => false,
+        }
+    }
+
     /// Returns the number of columns with which a statement selects the member.
     pub(crate) fn width(&self) -> usize {
         match &self.stored {
@@ -262,7 +277,8 @@ impl ResolvedTable {
             }),
             FieldStorage::Entries(entries) => {
                 let columns = entries.iter().filter_map(|members| address_column(members));
-                Some(EmailColumns::Own(columns.collect()))
+                let columns: Vec<&ResolvedColumn> = columns.collect();
+                (!columns.is_empty()).then_some(EmailColumns::Own(columns))
             }
             FieldStorage::Column(_) | FieldStorage::Constant(_) => None,
         }

@@ -11,7 +11,7 @@ use svc_core::{
 };
 
 use super::{
-    apply::EntryPlaces,
+    apply::ListPlaces,
     column::Conversion,
     database::TextRow,
     dialect::{ColumnType, SqlDialect},
@@ -69,11 +69,11 @@ impl ResolvedMapping {
 
     /// Returns the columns of each entry of the lists in a row of
     /// [`ResolvedMapping::records`](super::resolved_mapping::ResolvedMapping::records).
-    pub(super) fn entry_places(&self, table: &ResolvedTable, row: &TextRow) -> EntryPlaces {
+    pub(super) fn entry_places(&self, table: &ResolvedTable, row: &TextRow) -> Vec<ListPlaces> {
         let has_entries =
             |member: &&ResolvedField| matches!(member.stored, FieldStorage::Entries(_));
         if !table.members.iter().any(|member| has_entries(&member)) {
-            return EntryPlaces::new();
+            return Vec::new();
         }
         let links = table.links.iter();
         let links = links.filter(|link| self.of(link.kind).is_some()).count();
@@ -84,9 +84,29 @@ impl ResolvedMapping {
             let FieldStorage::Entries(entries) = &member.stored else {
                 return None;
             };
+            let mut list = ListPlaces {
+                name: member.field()?.name,
+                entries: Vec::new(),
+                unread: Vec::new(),
+            };
+            let mut rest = *texts;
             let used = used_entries(entries, texts).enumerate();
-            let used = used.filter_map(|(place, texts)| texts.map(|_| place));
-            Some((member.field()?.name, used.collect()))
+            for ((place, used), members) in used.zip(entries) {
+                let width = members.iter().map(ResolvedField::width).sum();
+                let (own, others) = rest.split_at_checked(width).unwrap_or_default();
+                rest = others;
+                let own = with_texts(members, own);
+                let has_text = own.iter().any(|(member, texts)| {
+                    let mut texts = texts.iter().flatten();
+                    member.shows_entry() && texts.any(|text| !text.trim().is_empty())
+                });
+                if used.is_some() {
+                    list.entries.push(place);
+                } else if has_text {
+                    list.unread.push(place);
+                }
+            }
+            Some(list)
         };
         members.iter().filter_map(places).collect()
     }
@@ -152,8 +172,8 @@ fn with_texts<'r>(
 ) -> Vec<MemberTexts<'r>> {
     let mut rest = texts;
     let take = |member: &'r ResolvedField| {
-        let (own, behind) = rest.split_at_checked(member.width()).unwrap_or_default();
-        rest = behind;
+        let (own, rest_after) = rest.split_at_checked(member.width()).unwrap_or_default();
+        rest = rest_after;
         (member, own)
     };
     members.iter().map(take).collect()
@@ -179,8 +199,8 @@ fn write_members(
                 .is_some_and(|it| it.name == field.name)
         };
         let width = rest.iter().take_while(same).count();
-        let (group, behind) = rest.split_at_checked(width).unwrap_or((rest, &[]));
-        rest = behind;
+        let (group, rest_after) = rest.split_at_checked(width).unwrap_or((rest, &[]));
+        rest = rest_after;
         let begin = out.len();
         if begin > 0 && out.last() != Some(&b'{') {
             out.push(b',');
@@ -301,16 +321,16 @@ pub(super) fn used_entries<'r>(
     let mut rest = texts;
     entries.iter().map(move |members| {
         let width = members.iter().map(ResolvedField::width).sum();
-        let (own, behind) = rest.split_at_checked(width).unwrap_or_default();
-        rest = behind;
-        let columns = members.iter().flat_map(ResolvedField::columns);
-        let is_used = columns.zip(own).any(|(stored, text)| {
+        let (own, rest_after) = rest.split_at_checked(width).unwrap_or_default();
+        rest = rest_after;
+        let columns = members.iter().filter(|member| member.width() > 0);
+        let is_used = columns.zip(own).any(|(member, text)| {
             let text = text.unwrap_or_default().trim();
-            stored.conversion.values().is_empty()
-                && stored
-                    .conversion
-                    .read(text)
-                    .is_some_and(|text| !text.is_empty())
+            let has_value = |stored: &StoredColumn| {
+                let value = stored.conversion.read(text);
+                value.is_some_and(|value| !["", "[]", "{}", "null"].contains(&&*value))
+            };
+            member.shows_entry() && member.columns().any(has_value)
         });
         is_used.then_some(own)
     })
@@ -423,8 +443,8 @@ impl StoredColumn {
             Json::Array(list) if let Conversion::Joined(separator) = &self.conversion => {
                 let parts: Vec<&str> = list.iter().filter_map(Json::as_str).collect();
                 let mark = separator.trim_matches(' ');
-                let has_mark = parts.iter().any(|part| part.contains(mark));
-                (!has_mark).then(|| parts.join(separator))
+                let is_part = |part: &&str| !part.contains(mark) && !part.trim().is_empty();
+                parts.iter().all(is_part).then(|| parts.join(separator))
             }
             other => json(other),
         }

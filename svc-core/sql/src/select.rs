@@ -458,7 +458,8 @@ pub(super) fn id_value(column: &ResolvedColumn, id: &Id) -> Option<String> {
         super::dialect::ColumnType::Integer(_) => {
             let number: i64 = id.as_str().parse().ok()?;
             // A number has one notation.
-            Some(number.to_string()).filter(|text| text == id.as_str())
+            let is_in_range = number.unsigned_abs() <= column.most.unsigned_abs();
+            Some(number.to_string()).filter(|text| is_in_range && text == id.as_str())
         }
         _ => Some(id.as_str().to_owned()),
     }

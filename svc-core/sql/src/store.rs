@@ -10,7 +10,7 @@ use svc_core::{
     context::Context,
     error::{Error, ErrorCode, Problem, PropertyPath, Result},
     filter::{FilterField, QueryPlan},
-    helper::{DefaultMatching, PersonMatching},
+    helper::{DefaultMatching, MergePolicy, PersonMatching},
     link::{RecordAddress, Scope, ShareNames},
     model::Kind,
     page::{ListRequest, RawPage},
@@ -234,15 +234,9 @@ impl MappedStore {
             let people = [&request.remaining.id, &request.merged.id];
             begin.extend(mapping.lock_people(tenant, people));
         }
-        let restores_at = begin.len();
-        if let WriteOperation::Helper(_) = &call.operation {
-            let keys = wanted.iter().filter_map(|lookup| match lookup {
-                Lookup::Find(key) | Lookup::Record(key) => Some(key),
-                _ => None,
-            });
-            begin.extend(keys.filter_map(|key| mapping.restore_statement(tenant, key)));
-        }
-        let may_restore = begin.len() > restores_at;
+        let restore = self.restore_statement(tenant, call);
+        let may_restore = restore.is_some();
+        begin.extend(restore);
         let lookups_at = begin.len();
         let (asked, statements) = self.lookup_statements(tenant, &wanted, true);
         begin.extend(statements);
@@ -324,6 +318,23 @@ impl MappedStore {
             (outcome, _) => outcome,
         };
         Ok(current.with_warnings(warnings))
+    }
+
+    /// Returns the statement that restores the deleted person of a helper request. Only a caller that may
+    /// change people restores someone.
+    ///
+    /// Requirements: HLP-04.
+    fn restore_statement(&self, tenant: &str, call: &WriteRequest) -> Option<Statement> {
+        let WriteOperation::Helper(request) = &call.operation else {
+            return None;
+        };
+        let may_change = request.merge == MergePolicy::Replace
+            && !request.anonymous
+            && !request.is_preview
+            && !call.is_rejected;
+        let posted = request.person.as_ref().filter(|_| may_change)?;
+        let keys = self.matching.keys(&posted.identifiers, &posted.fields);
+        self.mapping().restore_statement(tenant, &keys)
     }
 
     /// Returns which of these lookups need a statement, and the statements.

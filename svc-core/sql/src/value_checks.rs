@@ -69,7 +69,9 @@ fn unstorable(
         }
         Conversion::Joined(separator) => {
             let mark = separator.trim_matches(' ').escape_default();
-            format!("{{property}} must not contain `{mark}`, which separates its values.")
+            format!(
+                "{{property}} must not contain `{mark}`, which separates its values, or an empty text."
+            )
         }
         _ => "{property} has a value that this server cannot store.".to_owned(),
     })

@@ -15,7 +15,8 @@ use crate::{
     json::is_stored,
     link::ShareNames,
     schema::{
-        COMMON, Constraint, Constraints, FieldMode, FieldRule, FieldSpec, ObjectSchema, ValueType,
+        COMMON, Constraint, Constraints, EntryValues, FieldMode, FieldRule, FieldSpec,
+        ObjectSchema, ValueType,
     },
     value::{stored_phone, trimmed},
 };
@@ -461,6 +462,11 @@ impl<'a> Validator<'a> {
             (ValueType::OneOrMany(item), _) => self.value(item, narrow, raw, at),
             (ValueType::StringMap, Json::Object(object)) => Some(self.string_map(object, at)),
             _ => {
+                // Entries with another value are omitted later.
+                let fits_later = |narrow: &&Constraint| {
+                    self.stores_what_fits && narrow.in_entries == Some(EntryValues::Distinct)
+                };
+                let narrow = narrow.filter(|narrow| !fits_later(narrow));
                 let listed = narrow.and_then(|narrow| constraints::listed(narrow, ty, raw));
                 let value = listed.unwrap_or_else(|| value::scalar(ty, raw));
                 value.map_err(|wrong| self.problems.push(wrong.at(at))).ok()

@@ -78,6 +78,7 @@ impl SqlDialect for Backticks {
         fn fills_primary_key(&self) -> bool;
         fn knows_expressions(&self) -> bool;
         fn next_id(&self, table: &str, column: &str, default: Option<&str>) -> Vec<String>;
+        fn changes_views(&self) -> bool;
         fn library_tables(&self) -> &'static [&'static str];
         fn column_type(&self, ty: &ValueType) -> &'static str;
         fn date_column(&self) -> &'static str;

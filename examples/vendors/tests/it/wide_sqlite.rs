@@ -141,6 +141,14 @@ fn one(table: TableMapping) -> Mapping {
     Mapping::new(TenantMapping::by_number("organisations")).table(table)
 }
 
+/// Returns why a mapping does not fit the tables.
+async fn refused(mapping: Mapping) -> TestResult<String> {
+    match Tables::new(mapping).await {
+        Ok(_) => Err("the mapping is accepted".into()),
+        Err(error) => Ok(error.to_string()),
+    }
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn the_suite_finds_nothing_wrong() -> TestResult {
     let tables = Tables::new(wide::mapping()).await?;
@@ -156,14 +164,14 @@ async fn the_suite_finds_nothing_wrong() -> TestResult {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn d01_rows_that_refer_to_a_deleted_row_remain() -> TestResult {
+async fn rows_that_refer_to_a_deleted_row_remain() -> TestResult {
     let tables = Tables::new(wide::mapping()).await?;
     let (status, json) = tables.send("DELETE", "petitions/1", json!({})).await?;
-    println!("{status} {json}");
+    assert!(!status.is_server_error(), "{status} {json}");
     let (status, json) = tables
         .send("DELETE", "fundraising_pages/1", json!({}))
         .await?;
-    println!("{status} {json}");
+    assert!(!status.is_server_error(), "{status} {json}");
     let signatures = tables.text("SELECT count(*) FROM petition_signatures")?;
     let donations = tables.text("SELECT count(*) FROM donations")?;
     assert_eq!([signatures, donations], ["Integer(1)", "Integer(1)"]);
@@ -171,36 +179,36 @@ async fn d01_rows_that_refer_to_a_deleted_row_remain() -> TestResult {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn d02_one_deleted_person_is_restored() -> TestResult {
+async fn one_deleted_person_is_restored() -> TestResult {
     let tables = Tables::new(wide::mapping()).await?;
     let gone = "SELECT count(*) FROM supporters WHERE deleted_at IS NOT NULL";
     let sign_up = json!({ "person": { "email_addresses": [
         { "address": "ada@example.org" }, { "address": "old@example.org" }] } });
     let (status, json) = tables.send("POST", "people/person_signup", sign_up).await?;
-    println!("{status} {json}");
+    assert!(status.is_success(), "{status} {json}");
     let href = json["_links"]["self"]["href"].clone();
     assert_eq!(
         tables.text(gone)?,
         "Integer(2)",
-        "Ada matches, nobody returns: {href}"
+        "Ada matches, no one returns: {href}"
     );
     Ok(())
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn d03_two_deleted_people_are_not_both_restored() -> TestResult {
+async fn two_deleted_people_are_not_both_restored() -> TestResult {
     let tables = Tables::new(wide::mapping()).await?;
     let gone = "SELECT count(*) FROM supporters WHERE deleted_at IS NOT NULL";
     let sign_up = json!({ "person": { "email_addresses": [
         { "address": "older@example.org" }, { "address": "old@example.org" }] } });
     let (status, json) = tables.send("POST", "people/person_signup", sign_up).await?;
-    println!("{status} {json}");
+    assert!(status.is_success(), "{status} {json}");
     assert_eq!(tables.text(gone)?, "Integer(1)");
     Ok(())
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn d04_a_preview_restores_nobody() -> TestResult {
+async fn a_preview_restores_no_one() -> TestResult {
     let tables = Tables::new(wide::mapping()).await?;
     let gone = "SELECT count(*) FROM supporters WHERE deleted_at IS NOT NULL";
     let item = json!({ "person": { "email_addresses": [{ "address": "old@example.org" }] } });
@@ -211,35 +219,32 @@ async fn d04_a_preview_restores_nobody() -> TestResult {
             json!([item]),
         )
         .await?;
-    println!("{status} {json}");
+    assert!(status.is_success(), "{status} {json}");
     assert_eq!(tables.text(gone)?, "Integer(2)");
     Ok(())
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn d05_a_restored_person_is_a_changed_person() -> TestResult {
+async fn a_restored_person_is_a_changed_person() -> TestResult {
     let tables = Tables::new(wide::mapping()).await?;
     let sign_up = json!({ "person": { "email_addresses": [{ "address": "old@example.org" }] } });
     let (status, json) = tables.send("POST", "people/person_signup", sign_up).await?;
-    println!("{status} {json}");
+    assert!(status.is_success(), "{status} {json}");
     let modified = tables.text("SELECT updated_at FROM supporters WHERE id = 4")?;
     assert_ne!(modified, "Text(\"2020-01-01T00:00:00Z\")");
     Ok(())
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn d06_a_number_marks_deleted_rows() -> TestResult {
-    let tables = match Tables::new(one(people().deleted_if("is_gone", "true"))).await {
-        Ok(tables) => tables,
-        Err(error) => return Ok(println!("refused: {error}")),
-    };
+async fn a_number_marks_deleted_rows() -> TestResult {
+    let tables = Tables::new(one(people().deleted_if("is_gone", "true"))).await?;
     let people = tables.get("people").await?;
     assert_eq!(people["total_records"], 4, "no row is deleted");
     Ok(())
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn d07_two_entries_of_the_same_type() -> TestResult {
+async fn two_entries_of_the_same_type() -> TestResult {
     let number = |column| entry().field("number", Column::new(column).phone("US"));
     let of = people().entries(
         "phone_numbers",
@@ -257,44 +262,21 @@ async fn d07_two_entries_of_the_same_type() -> TestResult {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn d08_values_joined_with_a_space() -> TestResult {
-    let tables = match Tables::new(one(
-        people().field("languages_spoken", Column::new("languages").joined(" "))
-    ))
-    .await
-    {
-        Ok(tables) => tables,
-        Err(error) => return Ok(println!("refused: {error}")),
-    };
-    tables
-        .connection
-        .execute_batch("UPDATE supporters SET languages = 'en es' WHERE id = 1")?;
-    assert_eq!(
-        tables.get("people/1").await?["languages_spoken"],
-        json!(["en", "es"])
-    );
-    let (status, json) = tables
-        .send(
-            "PUT",
-            "people/1",
-            json!({ "languages_spoken": ["en", "de"] }),
-        )
-        .await?;
-    assert_eq!(status, StatusCode::OK, "{json}");
+async fn a_space_does_not_separate_values() -> TestResult {
+    let languages = Column::new("languages").joined(" ");
+    let text = refused(one(people().field("languages_spoken", languages))).await?;
+    assert!(text.contains("map it without `.joined(...)`"), "{text}");
     Ok(())
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn d09_a_mark_that_is_always_there_is_no_entry() -> TestResult {
+async fn a_mark_that_is_always_there_is_not_an_entry() -> TestResult {
     let address = |column| entry().field("address", column).field("primary", "bounced");
     let of = people().entries(
         "email_addresses",
         [entry().field("address", "email"), address("email2")],
     );
-    let tables = match Tables::new(one(of)).await {
-        Ok(tables) => tables,
-        Err(error) => return Ok(println!("refused: {error}")),
-    };
+    let tables = Tables::new(one(of)).await?;
     let ada = tables.get("people/1").await?;
     assert_eq!(
         ada["email_addresses"].as_array().map(Vec::len),
@@ -305,7 +287,7 @@ async fn d09_a_mark_that_is_always_there_is_no_entry() -> TestResult {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn d10_an_unsubscribed_person_remains_unsubscribed() -> TestResult {
+async fn an_unsubscribed_person_remains_unsubscribed() -> TestResult {
     let consent = Column::new("agrees").flag("subscribed", "unsubscribed");
     let address = |column| {
         entry()
@@ -322,7 +304,6 @@ async fn d10_an_unsubscribed_person_remains_unsubscribed() -> TestResult {
     let body = json!({ "email_addresses": [{ "address": "ada@example.org" }, { "address": "ada2@example.org" }] });
     let (status, json) = tables.send("PUT", "people/1", body).await?;
     assert_eq!(status, StatusCode::OK, "{json}");
-    println!("{}", json["email_addresses"]);
     assert_eq!(
         tables.text("SELECT agrees FROM supporters WHERE id = 1")?,
         "Integer(0)",
@@ -333,36 +314,34 @@ async fn d10_an_unsubscribed_person_remains_unsubscribed() -> TestResult {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn d11_a_list_is_mapped_once() -> TestResult {
+async fn a_list_is_mapped_once() -> TestResult {
     let of = people()
         .entries("email_addresses", [entry().field("address", "email")])
         .entries("email_addresses", [entry().field("address", "email2")]);
-    match Tables::new(one(of)).await {
-        Ok(tables) => {
-            let eve = tables.get("people/2").await?;
-            panic!("accepted, read as {}", eve["email_addresses"]);
-        }
-        Err(error) => println!("refused: {error}"),
-    }
+    let text = refused(one(of)).await?;
+    assert!(
+        text.contains("`email_addresses` of people is mapped twice"),
+        "{text}"
+    );
     Ok(())
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn d12_addresses_without_an_address() -> TestResult {
+async fn each_entry_has_its_address() -> TestResult {
     let consent = Column::new("opt_in").flag("subscribed", "unsubscribed");
     let of = people().entries("email_addresses", [entry().field("status", consent)]);
-    let tables = match Tables::new(one(of)).await {
-        Ok(tables) => tables,
-        Err(error) => return Ok(println!("refused: {error}")),
-    };
-    let sign_up = json!({ "person": { "email_addresses": [{ "address": "x@example.org" }] } });
-    let (status, json) = tables.send("POST", "people/person_signup", sign_up).await?;
-    assert!(!status.is_server_error(), "{status} {json}");
+    let text = refused(one(of)).await?;
+    assert!(text.contains("has no column for `address`"), "{text}");
+    let text = refused(one(people().entries("email_addresses", []))).await?;
+    assert!(
+        text.contains("`email_addresses` of people has no entries"),
+        "{text}"
+    );
     Ok(())
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn d13_a_text_that_is_no_number_is_not_overwritten() -> TestResult {
+async fn a_text_in_place_of_a_number_is_not_overwritten() -> TestResult {
     let tables = Tables::new(wide::mapping()).await?;
     let sign_up = json!({ "person": { "email_addresses": [{ "address": "eve@example.org" }],
         "phone_numbers": [{ "number": "12025550142" }] } });
@@ -376,7 +355,7 @@ async fn d13_a_text_that_is_no_number_is_not_overwritten() -> TestResult {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn d14_each_problem_is_reported_once() -> TestResult {
+async fn each_problem_is_reported_once() -> TestResult {
     let consent = Column::new("opted").flag("subscribed", "unsubscribed");
     let address = |column| {
         entry()
@@ -393,29 +372,18 @@ async fn d14_each_problem_is_reported_once() -> TestResult {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn d15_a_slug_that_is_also_a_field() -> TestResult {
+async fn a_slug_is_not_also_a_field() -> TestResult {
     let of = TableMapping::new(Kind::Petition, "petitions")
         .tenant("organisation_id")
         .slug("slug")
         .field("title", "slug");
-    match Tables::new(one(people()).table(of)).await {
-        Ok(tables) => {
-            let (status, json) = tables
-                .send("POST", "petitions", json!({ "title": "Save the bees" }))
-                .await?;
-            panic!(
-                "accepted: {status} {} {}",
-                json["title"],
-                tables.text("SELECT slug FROM petitions ORDER BY id DESC LIMIT 1")?
-            );
-        }
-        Err(error) => println!("refused: {error}"),
-    }
+    let text = refused(one(people()).table(of)).await?;
+    assert!(text.contains("`petitions.slug` is mapped twice"), "{text}");
     Ok(())
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn d16_a_view_in_sqlite() -> TestResult {
+async fn a_view_of_sqlite_is_refused() -> TestResult {
     let of = TableMapping::new(Kind::Person, "members")
         .tenant("organisation_id")
         .key("id")
@@ -427,42 +395,22 @@ async fn d16_a_view_in_sqlite() -> TestResult {
     let file = folder.path().join("crm.db");
     let connection = rusqlite::Connection::open(&file)?;
     connection.execute_batch(TABLES)?;
-    connection.execute_batch("CREATE VIEW members AS SELECT * FROM supporters WHERE first_name <> 'Kim' AND id < 5;
-      CREATE TRIGGER mi INSTEAD OF INSERT ON members BEGIN INSERT INTO supporters (id, organisation_id, first_name, email, opt_in, created_at, updated_at)
-        VALUES (new.id, new.organisation_id, new.first_name, new.email, 0, new.created_at, new.updated_at); END;
-      CREATE TRIGGER mu INSTEAD OF UPDATE ON members BEGIN UPDATE supporters SET first_name = new.first_name, email = new.email, updated_at = new.updated_at WHERE id = new.id; END;
-      CREATE TRIGGER md INSTEAD OF DELETE ON members BEGIN DELETE FROM supporters WHERE id = old.id; END;")?;
+    connection.execute_batch("CREATE VIEW members AS SELECT * FROM supporters")?;
     let database: Arc<dyn Database> = Arc::new(SqliteDatabase::open(&file)?);
     MappedStore::create_library_tables(&database).await?;
-    let store = MappedStore::connect(one(of), Arc::clone(&database)).await?;
-    let keys = FixedKeys::new().with_key(KEYS[0].0, Tenant::new("1"), Rights::all());
-    let api = Api::builder(Vendor::new("Acme", "Acme CRM").namespace("acme"));
-    let service = SvcService::new(
-        store
-            .register(api.base_url(BASE).authenticator(keys))
-            .build()?,
+    let Err(error) = MappedStore::connect(one(of), Arc::clone(&database)).await else {
+        return Err("the mapping is accepted".into());
+    };
+    let text = error.to_string();
+    assert!(
+        text.contains("a view, which SQLite cannot change"),
+        "{text}"
     );
-    let (status, json) = call(
-        service.clone(),
-        "PUT",
-        "people/1",
-        Some(json!({ "given_name": "A" })),
-    )
-    .await?;
-    assert_eq!(status, StatusCode::OK, "{json}");
-    let (status, json) = call(
-        service.clone(),
-        "POST",
-        "people",
-        Some(json!({ "given_name": "B" })),
-    )
-    .await?;
-    assert_eq!(status, StatusCode::CREATED, "{json}");
     Ok(())
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn d17_links_by_slug_stay_in_the_tenant() -> TestResult {
+async fn links_by_slug_stay_in_the_tenant() -> TestResult {
     let tables = Tables::new(wide::mapping()).await?;
     let other = KEYS[1].0;
     let _ = other;
@@ -473,6 +421,7 @@ async fn d17_links_by_slug_stay_in_the_tenant() -> TestResult {
         None,
     )
     .await?;
+    assert!(status.is_success(), "{status} {json}");
     assert_eq!(
         (status, &json["total_records"]),
         (StatusCode::OK, &json!(0)),
@@ -515,7 +464,7 @@ async fn d17_links_by_slug_stay_in_the_tenant() -> TestResult {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn d18_a_key_without_the_right_to_change_people_restores_nobody() -> TestResult {
+async fn a_key_without_the_right_to_change_people_restores_nobody() -> TestResult {
     let tables = Tables::new(wide::mapping()).await?;
     let sign_up = json!({ "person": { "email_addresses": [{ "address": "old@example.org" }] } });
     let (status, json) = crate::mapped::call_by(
@@ -526,7 +475,7 @@ async fn d18_a_key_without_the_right_to_change_people_restores_nobody() -> TestR
         Some(sign_up),
     )
     .await?;
-    println!("{status} {json}");
+    assert!(status.is_success(), "{status} {json}");
     assert_eq!(
         tables.text("SELECT deleted_at FROM supporters WHERE id = 4")?,
         "Text(\"2021-01-01T00:00:00Z\")"
@@ -535,14 +484,14 @@ async fn d18_a_key_without_the_right_to_change_people_restores_nobody() -> TestR
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn d19_a_person_who_was_merged_does_not_return() -> TestResult {
+async fn a_person_who_was_merged_does_not_return() -> TestResult {
     let tables = Tables::new(wide::mapping()).await?;
     tables
         .connection
         .execute_batch("INSERT INTO svc_forwards VALUES ('1', '4', '1')")?;
     let sign_up = json!({ "person": { "email_addresses": [{ "address": "old@example.org" }] } });
     let (status, json) = tables.send("POST", "people/person_signup", sign_up).await?;
-    println!("{status} {json}");
+    assert!(status.is_success(), "{status} {json}");
     assert_eq!(
         tables.text("SELECT deleted_at FROM supporters WHERE id = 4")?,
         "Text(\"2021-01-01T00:00:00Z\")"
@@ -551,26 +500,14 @@ async fn d19_a_person_who_was_merged_does_not_return() -> TestResult {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn d20_a_new_row_is_not_deleted_by_its_default() -> TestResult {
-    let tables = match Tables::new(one(people().deleted_if("agrees", "true"))).await {
-        Ok(tables) => tables,
-        Err(error) => return Ok(println!("refused: {error}")),
-    };
-    let (status, json) = tables
-        .send("POST", "people", json!({ "given_name": "New" }))
-        .await?;
-    assert_eq!(status, StatusCode::CREATED, "{json}");
-    let href = json["_links"]["self"]["href"]
-        .as_str()
-        .unwrap_or_default()
-        .replace(BASE, "");
-    let again = call(tables.service.clone(), "GET", &href, None).await?;
-    assert_eq!(again.0, StatusCode::OK, "{href}");
+async fn a_new_row_is_not_deleted_by_its_default() -> TestResult {
+    let text = refused(one(people().deleted_if("agrees", "true"))).await?;
+    assert!(text.contains("would be deleted"), "{text}");
     Ok(())
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn d21_a_constant_can_be_true() -> TestResult {
+async fn a_constant_can_be_true() -> TestResult {
     let of = people().insert_constant("bounced", "true");
     let tables = Tables::new(one(of)).await?;
     let (status, json) = tables
@@ -585,31 +522,11 @@ async fn d21_a_constant_can_be_true() -> TestResult {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn d22_an_address_stays_in_its_column() -> TestResult {
-    let address = |column| entry().field("address", column);
-    let tables = Tables::new(one(
-        people().entries("email_addresses", [address("email"), address("email2")])
-    ))
-    .await?;
-    tables
-        .connection
-        .execute_batch("UPDATE supporters SET email2 = email, email = NULL WHERE id = 1")?;
-    let body = json!({ "email_addresses": [{ "address": "ada@example.org" }, { "address": "b@example.org" }] });
-    let (status, json) = tables.send("PUT", "people/1", body).await?;
-    assert_eq!(status, StatusCode::OK, "{json}");
-    assert_eq!(
-        tables.text("SELECT email2 FROM supporters WHERE id = 1")?,
-        "Text(\"ada@example.org\")"
-    );
-    Ok(())
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn d23_an_omitted_address_does_not_subscribe() -> TestResult {
+async fn an_omitted_address_does_not_subscribe() -> TestResult {
     let tables = Tables::new(wide::mapping()).await?;
     let sign_up = json!({ "person": { "email_addresses": [{ "address": "eve@example.org" }, { "address": "new@example.org", "status": "subscribed" }] } });
     let (status, json) = tables.send("POST", "people/person_signup", sign_up).await?;
-    println!("{status} {json}");
+    assert!(status.is_success(), "{status} {json}");
     assert_eq!(
         tables.text("SELECT opt_in FROM supporters WHERE id = 2")?,
         "Integer(0)"
@@ -618,19 +535,13 @@ async fn d23_an_omitted_address_does_not_subscribe() -> TestResult {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn d24_a_person_without_addresses_who_has_unsubscribed_is_merged() -> TestResult {
+async fn a_person_without_addresses_who_has_unsubscribed_is_merged() -> TestResult {
     let tables = Tables::with(wide::mapping(), true).await?;
     tables.connection.execute_batch("UPDATE supporters SET opt_in = 0, email = NULL WHERE id = 1; UPDATE supporters SET opt_in = 1, phone_mobile = NULL WHERE id = 2")?;
     let link = json!({ "_links": { "svc:person": { "href": format!("{BASE}people/2") } } });
     let (status, json) = tables.send("POST", "people/1/merge_helper", link).await?;
     assert!(status.is_success(), "{status} {json}");
-    println!("{}", json);
-    println!(
-        "{}",
-        tables.text(
-            "SELECT email || ' ' || deleted_at || ' ' || updated_at FROM supporters WHERE id = 2"
-        )?
-    );
+
     assert_eq!(
         tables.text("SELECT opt_in FROM supporters WHERE id = 1")?,
         "Integer(0)"
@@ -639,7 +550,7 @@ async fn d24_a_person_without_addresses_who_has_unsubscribed_is_merged() -> Test
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn d25_a_merged_person_does_not_return_after_the_address_changed() -> TestResult {
+async fn a_merged_person_does_not_return_after_the_address_changed() -> TestResult {
     let tables = Tables::with(wide::mapping(), true).await?;
     tables
         .connection
@@ -652,7 +563,7 @@ async fn d25_a_merged_person_does_not_return_after_the_address_changed() -> Test
     assert!(status.is_success(), "{status} {json}");
     let sign_up = json!({ "person": { "email_addresses": [{ "address": "eve@example.org" }] } });
     let (status, json) = tables.send("POST", "people/person_signup", sign_up).await?;
-    println!("{status} {json}");
+    assert!(status.is_success(), "{status} {json}");
     assert_ne!(
         tables.text("SELECT deleted_at FROM supporters WHERE id = 2")?,
         "Null",
@@ -663,7 +574,7 @@ async fn d25_a_merged_person_does_not_return_after_the_address_changed() -> Test
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn d26_a_new_address_does_not_get_the_status_of_a_removed_one() -> TestResult {
+async fn a_new_address_does_not_get_the_status_of_a_removed_one() -> TestResult {
     let consent = Column::new("opt_in").flag("subscribed", "unsubscribed");
     let first = entry().field("address", "email").field("status", consent);
     let tables = Tables::new(one(people().entries(
@@ -680,9 +591,23 @@ async fn d26_a_new_address_does_not_get_the_status_of_a_removed_one() -> TestRes
             .send("PUT", "people/1", json!({ "email_addresses": body }))
             .await?;
         assert_eq!(status, StatusCode::OK, "{json}");
-        println!("{}", json["email_addresses"]);
     }
     let json = tables.get("people/1").await?;
     assert_ne!(json["email_addresses"][0]["status"], "subscribed");
+    Ok(())
+}
+
+/// HLP-04: a number of a type that the table does not have is omitted, and the action is recorded.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_number_of_another_type_is_omitted() -> TestResult {
+    let tables = Tables::new(wide::mapping()).await?;
+    let sign_up = json!({ "person": { "email_addresses": [{ "address": "new@example.org" }],
+        "phone_numbers": [{ "number": "12025550142", "number_type": "Work" }] } });
+    let (status, json) = tables.send("POST", "people/person_signup", sign_up).await?;
+    assert_eq!(status, StatusCode::OK, "{json}");
+    assert!(json.to_string().contains("ENTRIES_OMITTED"), "{json}");
+    let body = json!({ "phone_numbers": [{ "number": "12025550142", "number_type": "Work" }] });
+    let (status, json) = tables.send("POST", "people", body).await?;
+    assert_eq!(status, StatusCode::BAD_REQUEST, "{json}");
     Ok(())
 }

@@ -4,7 +4,7 @@
 
 use super::{
     MergePolicy,
-    entries::{MergedList, is_primary, strictness},
+    entries::{MergedList, entry_key, is_primary, strictness},
     merge_person,
 };
 use crate::{
@@ -105,7 +105,9 @@ pub fn merge_fitting(
         let had_primary = merged.iter().any(is_marked);
         let repeated = remove_repeated(merged, &stored, existing, constraint);
         let entries = shorten(merged, existing, most).saturating_add(repeated);
-        share_values(merged, posted.get(name), constraint);
+        if merge == MergePolicy::Replace {
+            share_values(name, merged, posted.get(name), constraint);
+        }
         if had_primary && !merged.iter().any(is_marked) {
             restore_primary(merged, &stored);
         }
@@ -262,6 +264,10 @@ fn remove_repeated(
             let value = entry.as_object().and_then(|entry| entry.get(name));
             value.filter(|value| !value.is_null()).cloned()
         };
+        let is_stored = |value: &Json| {
+            let values = member.values.as_ref().zip(value.as_str());
+            values.is_none_or(|(values, text)| values.iter().any(|known| known == text))
+        };
         let mut used: Vec<Json> = Vec::new();
         for (place, entry) in list.iter_mut().enumerate().take(existing) {
             let known = stored.get(place).and_then(value);
@@ -272,7 +278,7 @@ fn remove_repeated(
             let mut others = others.filter_map(|(_, other)| value(other));
             let posted = value(entry);
             let is_free = posted.as_ref().is_none_or(|posted| {
-                !used.contains(posted) && !others.any(|other| other == *posted)
+                is_stored(posted) && !used.contains(posted) && !others.any(|other| other == *posted)
             });
             if let (false, Json::Object(entry)) = (is_free, &mut *entry) {
                 entry.insert(name, known.unwrap_or(Json::Null));
@@ -284,7 +290,9 @@ fn remove_repeated(
             let is_existing = place < existing;
             place = place.saturating_add(1);
             let value = value(entry);
-            let is_repeated = value.as_ref().is_some_and(|value| used.contains(value));
+            let is_repeated = value
+                .as_ref()
+                .is_some_and(|value| used.contains(value) || !is_stored(value));
             if !is_existing {
                 used.extend(value);
             }
@@ -294,15 +302,27 @@ fn remove_repeated(
     before.saturating_sub(list.len())
 }
 
-/// Gives all entries the posted value of a member that all entries have in common.
-fn share_values(list: &mut [Json], posted: Option<&Json>, constraint: &Constraint) {
+/// Gives all entries the posted value of a member that all entries have in common. The value of an
+/// omitted entry only counts if it is stricter.
+fn share_values(name: &str, list: &mut [Json], posted: Option<&Json>, constraint: &Constraint) {
+    let key = |entry: &Json| entry.as_object().map(|entry| entry_key(name, entry));
+    let stored: Vec<_> = list.iter().map(key).collect();
     for (name, member) in constraint.members.members() {
         if member.in_entries != Some(EntryValues::Same) {
             continue;
         }
         let entries = posted.and_then(Json::as_array).unwrap_or_default().iter();
-        let mut values = entries.filter_map(|entry| entry.as_object()?.get(name));
-        let Some(value) = values.find(|value| !value.is_null()) else {
+        let values = entries.filter_map(|entry| {
+            let value = entry.as_object()?.get(name)?;
+            let is_kept = stored.contains(&key(entry)) || strictness(value) > Some(0);
+            Some(value).filter(|value| is_kept && !value.is_null())
+        });
+        let values: Vec<&Json> = values.collect();
+        let Some(value) = values
+            .into_iter()
+            .rev()
+            .max_by_key(|value| strictness(value))
+        else {
             continue;
         };
         for entry in list.iter_mut() {

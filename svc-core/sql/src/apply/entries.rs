@@ -11,13 +11,23 @@ use svc_core::{
 
 use crate::{
     dialect::SqlDialect,
-    resolved_mapping::{FieldStorage, ResolvedColumn, ResolvedField, StoredColumn},
+    resolved_mapping::{FieldStorage, ResolvedColumn, ResolvedField},
     row::at,
 };
 
-/// The columns of each entry of the lists of a record: the name of the list, and for each of its
-/// entries the position of its columns in the mapping.
-pub(crate) type EntryPlaces = Vec<(&'static str, Vec<usize>)>;
+/// The columns of the entries of a list of a record, by their positions in the mapping.
+#[derive(Debug, Clone)]
+pub(crate) struct ListPlaces {
+    /// The name of the list.
+    pub(crate) name: &'static str,
+    /// The columns of each entry.
+    pub(crate) entries: Vec<usize>,
+    /// The columns with a text that is not an entry, such as a remark in place of a phone number.
+    pub(crate) unread: Vec<usize>,
+}
+
+/// The status of an e-mail address that is not an objection.
+const SUBSCRIBED: &str = "subscribed";
 
 /// A list with the columns of its entries.
 pub(super) struct EntryList<'m> {
@@ -45,6 +55,7 @@ impl<'m> EntryList<'m> {
         now: &[&Object],
         before: &[&Object],
         before_places: &[usize],
+        unread: &[usize],
     ) -> Result<Vec<usize>> {
         let mut places: Vec<Option<usize>> = vec![None; now.len()];
         for (place, entry) in places.iter_mut().zip(now) {
@@ -52,24 +63,25 @@ impl<'m> EntryList<'m> {
         }
         remove_repeated(&mut places);
         let taken: Vec<usize> = places.iter().flatten().copied().collect();
-        let kept = self.rest(now, &places, &taken, |entry| {
+        let kept = self.rest(now, &places, &taken, unread, |entry| {
             let key = entry_key(self.name, entry);
             let known = before.iter().map(|entry| entry_key(self.name, entry));
             let at = known.zip(before_places).find(|(known, _)| *known == key)?;
             Some(*at.1)
         });
         let kept = kept.filter(|places| is_ascending(places, &taken));
-        let found = kept.or_else(|| self.rest(now, &places, &taken, |_| None));
+        let found = kept.or_else(|| self.rest(now, &places, &taken, unread, |_| None));
         found.ok_or_else(|| self.full())
     }
 
     /// Returns the places of all entries. An entry without a place gets the one that it had, or the next
-    /// free one. `None` if there are too few.
+    /// free one, those with an unread text last. `None` if there are too few.
     fn rest(
         &self,
         now: &[&Object],
         places: &[Option<usize>],
         taken: &[usize],
+        unread: &[usize],
         had: impl Fn(&Object) -> Option<usize>,
     ) -> Option<Vec<usize>> {
         let mut taken = taken.to_vec();
@@ -83,8 +95,10 @@ impl<'m> EntryList<'m> {
         }
         for (place, entry) in found.iter_mut().zip(now) {
             if place.is_none() {
-                let mut free = (0..self.columns.len()).filter(|at| !taken.contains(at));
-                let at = free.find(|at| self.accepts(*at, entry))?;
+                let free = (0..self.columns.len()).filter(|at| !taken.contains(at));
+                let mut free: Vec<usize> = free.collect();
+                free.sort_by_key(|at| unread.contains(at));
+                let at = free.into_iter().find(|at| self.accepts(*at, entry))?;
                 taken.push(at);
                 *place = Some(at);
             }
@@ -150,40 +164,50 @@ impl<'m> EntryList<'m> {
         Error::invalid(Problem::new(ErrorCode::FieldInvalid, self.name, text))
     }
 
-    /// Returns the columns whose values have changed, each with its text.
+    /// Returns the columns whose values have changed, each with its text. All columns of the list are
+    /// returned if it is not known what they contain.
     pub(super) fn changed(
         &self,
         dialect: &'static dyn SqlDialect,
         now: &[(usize, &Object)],
-        before: &[(usize, &Object)],
+        before: Option<&[(usize, &Object)]>,
+        is_merge: bool,
     ) -> Vec<(&'m ResolvedColumn, Option<String>)> {
         let mut changed = Vec::new();
         let mut shared: Vec<&ResolvedColumn> = Vec::new();
+        let known_entries = before.unwrap_or_default();
         for (place, members) in self.columns.iter().enumerate() {
             let is_here = |(at, _): &&(usize, &Object)| *at == place;
             let here = now.iter().find(is_here).map(|(_, entry)| *entry);
-            let was_here = before.iter().find(is_here).map(|(_, entry)| *entry);
+            let was_here = known_entries.iter().find(is_here).map(|(_, entry)| *entry);
             for member in members {
                 let FieldStorage::Column(stored) = &member.stored else {
                     continue;
                 };
-                let StoredColumn { column, conversion } = stored;
-                let (value, known) = if self.is_shared(column) {
-                    if shared.contains(&column) {
-                        continue;
-                    }
-                    shared.push(column);
-                    let known = before.iter().find_map(|(_, entry)| at(entry, member));
-                    let mut values = now.iter().filter_map(|(_, entry)| at(entry, member));
-                    // A value that is new is meant for all entries.
-                    let new = values.clone().find(|value| Some(*value) != known);
-                    (new.or_else(|| values.next()), known)
-                } else {
+                let column = &stored.column;
+                if !self.is_shared(column) {
                     let value = here.and_then(|entry| at(entry, member));
-                    (value, was_here.and_then(|entry| at(entry, member)))
-                };
-                // What is true of the person remains without the entry.
-                let remains = value.is_none() && here.is_none() && !conversion.values().is_empty();
+                    let known = was_here.and_then(|entry| at(entry, member));
+                    if value != known || before.is_none() {
+                        changed.push((column, stored.text(dialect, value)));
+                    }
+                    continue;
+                }
+                if shared.contains(&column) {
+                    continue;
+                }
+                shared.push(column);
+                let known = known_entries
+                    .iter()
+                    .find_map(|(_, entry)| at(entry, member));
+                let mut values = now.iter().filter_map(|(_, entry)| at(entry, member));
+                // A value that is new is meant for all entries.
+                let new = values.clone().find(|value| Some(*value) != known);
+                let value = new.or_else(|| values.next());
+                // What is true of the person remains without an entry that has it. Without an entry
+                // before, it is not known, so a merge of two people does not weaken it.
+                let remains =
+                    value.is_none() || is_merge && known.is_none() && is_text(value, SUBSCRIBED);
                 if value != known && !remains {
                     changed.push((column, stored.text(dialect, value)));
                 }

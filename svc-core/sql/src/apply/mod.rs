@@ -7,7 +7,7 @@ mod merges;
 use std::collections::HashMap;
 
 use entries::EntryList;
-pub(super) use entries::EntryPlaces;
+pub(super) use entries::ListPlaces;
 pub(super) use merges::in_order;
 
 use svc_core::{
@@ -37,14 +37,17 @@ use super::{
 #[derive(Debug, Default)]
 pub(super) struct StoredFields {
     pub(super) fields: Object,
-    pub(super) places: EntryPlaces,
+    pub(super) places: Vec<ListPlaces>,
 }
 
 impl StoredFields {
+    fn of_list(&self, list: &EntryList<'_>) -> Option<&ListPlaces> {
+        self.places.iter().find(|places| places.name == list.name)
+    }
+
     /// Returns the entries of a list, each with the position of its columns.
     fn entries(&self, list: &EntryList<'_>) -> Vec<(usize, &Object)> {
-        let places = self.places.iter().find(|(name, _)| *name == list.name);
-        let places = places.map(|(_, places)| places.as_slice());
+        let places = self.of_list(list).map(|places| places.entries.as_slice());
         let entries = lists::entries(self.fields.get(list.name));
         places
             .unwrap_or_default()
@@ -64,6 +67,8 @@ pub(super) struct StatementBuilder<'a> {
     tenant: &'a str,
     /// The time of the transaction.
     now: Timestamp,
+    /// Whether the transaction merges two people.
+    is_merge: bool,
     pub(super) statements: Vec<Statement>,
     /// The fields of the records that this transaction has written.
     written: HashMap<(Kind, Id), StoredFields>,
@@ -75,6 +80,7 @@ impl<'a> StatementBuilder<'a> {
             mapping,
             tenant,
             now,
+            is_merge: false,
             statements: Vec::new(),
             written: HashMap::new(),
         }
@@ -130,7 +136,10 @@ impl<'a> StatementBuilder<'a> {
                 let sql = self.sql();
                 self.statements.push(outbox::put(sql, dispatch));
             }
-            Change::ForwardPerson { from, to } => self.forward_person(from, to),
+            Change::ForwardPerson { from, to } => {
+                self.is_merge = true;
+                self.forward_person(from, to);
+            }
             // A mapping undoes no merges and finds no duplicates.
             Change::StoreMerge(_) | Change::RestorePerson(_) | Change::SetApart(_) => {
                 return Err(Error::not_implemented());
@@ -170,7 +179,7 @@ impl<'a> StatementBuilder<'a> {
                 InsertValue::Text(Some(meta.modified.to_string())),
             ));
         }
-        let mut places = EntryPlaces::new();
+        let mut places = Vec::new();
         for member in &table.members {
             let mut values = Vec::new();
             if let FieldStorage::Column(stored) = &member.stored {
@@ -178,10 +187,14 @@ impl<'a> StatementBuilder<'a> {
             }
             if let Some(list) = EntryList::of(member) {
                 let now = lists::entries(at(&fields, member));
-                let found = list.places(&now, &[], &[])?;
+                let found = list.places(&now, &[], &[], &[])?;
                 let entries: Vec<_> = found.iter().copied().zip(now).collect();
-                values.extend(list.changed(dialect, &entries, &[]));
-                places.push((list.name, found));
+                values.extend(list.changed(dialect, &entries, Some(&[]), false));
+                places.push(ListPlaces {
+                    name: list.name,
+                    entries: found,
+                    unread: Vec::new(),
+                });
             }
             let written = values
                 .into_iter()
@@ -306,21 +319,29 @@ impl<'a> StatementBuilder<'a> {
         columns.extend(modified.map(|modified| (&table.modified, Some(modified.to_string()))));
         let before_fields = before.map(|before| &before.fields);
         columns.extend(changed(dialect, &table.members, &fields, before_fields));
-        let mut places = EntryPlaces::new();
+        let mut places = Vec::new();
         for list in table.members.iter().filter_map(EntryList::of) {
             let was = before
                 .map(|before| before.entries(&list))
                 .unwrap_or_default();
             let now = lists::entries(fields.get(list.name));
             let (was_places, was_entries): (Vec<usize>, Vec<&Object>) = was.iter().copied().unzip();
+            let unread = before.and_then(|before| before.of_list(&list));
+            let mut unread = unread.map_or_else(Vec::new, |places| places.unread.clone());
             let found = if now == was_entries {
                 was_places
             } else {
-                list.places(&now, &was_entries, &was_places)?
+                list.places(&now, &was_entries, &was_places, &unread)?
             };
             let entries: Vec<_> = found.iter().copied().zip(now).collect();
-            columns.extend(list.changed(dialect, &entries, &was));
-            places.push((list.name, found));
+            let known = before.map(|_| was.as_slice());
+            columns.extend(list.changed(dialect, &entries, known, self.is_merge));
+            unread.retain(|at| !found.contains(at));
+            places.push(ListPlaces {
+                name: list.name,
+                entries: found,
+                unread,
+            });
         }
         let mut sql = self.sql();
         sql.push(&dialect.update(&table.name)).push(" SET ");

@@ -80,8 +80,10 @@ impl MappingChecker<'_> {
                 let has_rule = |rule: &FieldRule| matches!(rule, FieldRule::PhoneNumber);
                 field.rules.iter().any(has_rule)
             }
-            (Conversion::Joined(_), class) => {
-                matches!(field.ty, ValueType::Array(ValueType::String)) && class == ColumnType::Text
+            (Conversion::Joined(separator), class) => {
+                !separator.trim_matches(' ').is_empty()
+                    && matches!(field.ty, ValueType::Array(ValueType::String))
+                    && class == ColumnType::Text
             }
             _ => is_compatible(&field.ty, column.class, self.dialect),
         }
@@ -255,8 +257,22 @@ impl MappingChecker<'_> {
     ) -> Option<ResolvedField> {
         let (places, path) = self.path(field, schema.fields, schema.plural)?;
         let of_entries = self.entries_schema(field, &path, schema.plural)?;
+        if entries.is_empty() {
+            self.wrong(format!(
+                "`{field}` of {} has no entries: add `EntryMapping::new()...`",
+                schema.plural
+            ));
+        }
         let mut stored = Vec::new();
         for (number, entry) in (1_u32..).zip(entries) {
+            for key in ["address", "number"] {
+                let has_key = entry.fields.iter().any(|field| field.path == key);
+                if of_entries.field(key).is_some() && !has_key && !entry.fields.is_empty() {
+                    self.wrong(format!(
+                        "entry {number} of `{field}` has no column for `{key}`: add `.field(\"{key}\", ...)`"
+                    ));
+                }
+            }
             let mut members = self.members(&table.name, live, &entry.fields, of_entries, field);
             if entry.fields.is_empty() {
                 self.wrong(format!(
@@ -267,6 +283,12 @@ impl MappingChecker<'_> {
                 members.extend(self.constant(field, member, value, of_entries));
             }
             members.sort_by(|one, other| one.places.cmp(&other.places));
+            let mut pairs = members.iter().zip(members.iter().skip(1));
+            if pairs.any(|(one, next)| one.places == next.places) {
+                self.wrong(format!(
+                    "entry {number} of `{field}` has a member twice: remove all but one"
+                ));
+            }
             stored.push(members);
         }
         Some(ResolvedField {

@@ -96,8 +96,11 @@ struct MappingChecker<'a> {
 }
 
 impl<'a> MappingChecker<'a> {
+    /// Reports a problem once.
     fn wrong(&mut self, problem: String) {
-        self.problems.push(problem);
+        if !self.problems.contains(&problem) {
+            self.problems.push(problem);
+        }
     }
 
     fn check_library_tables(&mut self) {
@@ -223,6 +226,13 @@ impl<'a> MappingChecker<'a> {
             ));
         }
         let key = key.or_else(|| order.clone());
+        if table.is_view && !self.dialect.changes_views() {
+            self.wrong(format!(
+                "`{}` is declared as a view, which {} cannot change: map a table",
+                table.name,
+                self.dialect.name()
+            ));
+        }
         if table.is_view && (table.key.is_none() || table.order.is_none()) {
             self.wrong(format!(
                 "`{}` is a view, which has no primary key: name its columns with `.key(...)` and `.order_column(...)`",
@@ -276,7 +286,9 @@ impl<'a> MappingChecker<'a> {
             .constants
             .iter()
             .filter_map(|(name, value)| {
-                Some((self.column(&table.name, live, name, "text")?, value.clone()))
+                let column = self.column(&table.name, live, name, "text")?;
+                let value = self.stored_truth(&column, value);
+                Some((column, value))
             })
             .collect();
         let defaults = self.defaults(table, schema);
@@ -363,13 +375,16 @@ impl<'a> MappingChecker<'a> {
                 table.kind.plural(),
                 column.sql_type
             ));
-        } else if table.is_view {
-            return Some(column);
-        } else if is_numbered && !column.has_default && !self.dialect.fills_primary_key() {
+        } else if is_numbered
+            && !column.has_default
+            && (table.is_view || !self.dialect.fills_primary_key())
+        {
             self.wrong(format!(
                 "the database does not number the column `{name}.{id}`: give it a default from a sequence, or name another \
                  column with `.id(...)`"
             ));
+        } else if table.is_view {
+            return Some(column);
         } else if !live.is_unique(&[table.id.as_str()]) {
             let sql = self.index_sql("UNIQUE INDEX", name, &[&table.id]);
             self.wrong(format!(
@@ -425,6 +440,7 @@ impl<'a> MappingChecker<'a> {
             } else if let Some(column) = self.column(&table.name, live, column, "bigint")
                 && let Some(target) = self.target_column(table, kind, target.as_deref())
             {
+                self.check_classes(table, name, &column, &target);
                 links.push(ResolvedLink {
                     name: link,
                     kind,
@@ -453,6 +469,27 @@ impl<'a> MappingChecker<'a> {
         links
     }
 
+    /// Reports a link whose column has values of another type than the column to which it refers.
+    fn check_classes(
+        &mut self,
+        table: &TableMapping,
+        link: &str,
+        column: &ResolvedColumn,
+        target: &ResolvedColumn,
+    ) {
+        let class = |column: &ResolvedColumn| match column.class {
+            ColumnType::Integer(_) => ColumnType::Integer(i64::MAX),
+            class => class,
+        };
+        if class(column) != class(target) && !self.dialect.has_loose_types() {
+            self.wrong(format!(
+                "`{}.{}` has the type {}, but the link `{link}` refers to `{}` of the type {}: name another column with \
+                 `.link_by(...)`",
+                table.name, column.raw, column.sql_type, target.raw, target.sql_type
+            ));
+        }
+    }
+
     /// Returns the column of a table to which a link refers: the named one, or the key. Returns `None` if
     /// there is none; a missing table or key is reported elsewhere.
     fn target_column(
@@ -472,7 +509,9 @@ impl<'a> MappingChecker<'a> {
             .map(|column| self.column_of(column));
         };
         let column = self.column(&target.name, live, named, "text")?;
+        let has_tenants = matches!(self.mapping.tenants.0, Named::Table { .. });
         let tenants = from.tenant.as_deref().and(target.tenant.as_deref());
+        let tenants = tenants.filter(|_| has_tenants);
         let unique: Vec<&str> = tenants.into_iter().chain([named]).collect();
         if !target.is_view && !live.is_unique(&unique) {
             let sql = self.index_sql("UNIQUE INDEX", &target.name, &unique);
@@ -508,6 +547,9 @@ impl<'a> MappingChecker<'a> {
                 table.name
             ));
         }
+        if let Some(value) = value.as_deref() {
+            self.check_mark(table, &column, value);
+        }
         let restored = match (value.as_deref(), column.class) {
             (None, _) => None,
             (Some("true"), ColumnType::Boolean) => Some("false".to_owned()),
@@ -520,30 +562,95 @@ impl<'a> MappingChecker<'a> {
                 table.name
             ));
         }
-        let truth = |text: String| match (text.as_str(), column.class) {
-            ("true", ColumnType::Boolean) => self.dialect.boolean(true).to_owned(),
-            ("false", ColumnType::Boolean) => self.dialect.boolean(false).to_owned(),
-            _ => text,
-        };
+        let stored = |text: String| self.stored_truth(&column, &text);
         Some(ResolvedDeletion {
-            value: value.map(truth),
-            restored: restored.map(truth),
+            value: value.map(stored),
+            restored: restored.map(stored),
             column,
         })
     }
 
-    /// Reports a column that two members would write. The entries of a list can share the column of a
-    /// member.
+    /// Returns the text of a truth value as the database stores it in a column. Other texts remain.
+    fn stored_truth(&self, column: &ResolvedColumn, text: &str) -> String {
+        let is_truth = match column.class {
+            ColumnType::Boolean => true,
+            ColumnType::Integer(_) => self.dialect.has_loose_types(),
+            _ => false,
+        };
+        match text {
+            "true" if is_truth => self.dialect.boolean(true).to_owned(),
+            "false" if is_truth => self.dialect.boolean(false).to_owned(),
+            _ => text.to_owned(),
+        }
+    }
+
+    /// Reports a mark of deleted rows that the column cannot have, or that each new row has.
+    fn check_mark(&mut self, table: &TableMapping, column: &ResolvedColumn, value: &str) {
+        let stored = self.stored_truth(column, value);
+        let fits = match column.class {
+            ColumnType::Boolean => matches!(value, "true" | "false"),
+            ColumnType::Integer(_) => stored.parse::<i64>().is_ok(),
+            _ => true,
+        };
+        let (name, raw) = (&table.name, &column.raw);
+        if !fits {
+            self.wrong(format!(
+                "`{name}.{raw}` has the type {}, which cannot be `{value}`: correct the value of `.deleted_if(\"{raw}\", ...)`",
+                column.sql_type
+            ));
+        }
+        let constant = table.constants.iter().find(|(of, _)| of == raw);
+        let of_new = constant.map(|(_, value)| value).or(column.default.as_ref());
+        if of_new.is_some_and(|of_new| self.stored_truth(column, of_new) == stored) {
+            self.wrong(format!(
+                "each new row of `{name}` would be deleted, because its `{raw}` is `{value}`: set another value with \
+                 `.insert_constant(\"{raw}\", ...)`"
+            ));
+        }
+    }
+
+    /// Reports a member that is mapped twice, and a column that a new row would have twice. The entries of
+    /// a list can share the column of a member.
     fn mapped_twice(&mut self, table: &TableMapping, members: &[ResolvedField]) {
-        let mut seen = Vec::new();
+        let mut places: Vec<&[usize]> = Vec::new();
+        for member in members {
+            if places.contains(&member.places.as_slice()) {
+                let path: Vec<&str> = member.path.iter().map(|field| field.name).collect();
+                self.wrong(format!(
+                    "`{}` of {} is mapped twice: remove all but one",
+                    path.join("."),
+                    table.kind.plural()
+                ));
+            }
+            places.push(&member.places);
+        }
+        let own = [
+            Some(&table.id),
+            Some(&table.created),
+            table.tenant.as_ref(),
+            table.slug.as_ref(),
+        ];
+        let own = own.into_iter().flatten().map(String::as_str);
+        let links = table.links.iter().map(|link| link.column.as_str());
+        // Each name with the position of its member, if it has one.
+        let mut seen: Vec<(&str, Option<(&[usize], &[usize])>)> = Vec::new();
         let mut twice: Vec<&str> = Vec::new();
+        for name in own.chain(links) {
+            if seen.iter().any(|(known, _)| *known == name) {
+                twice.push(name);
+            }
+            seen.push((name, None));
+        }
+        let is_set = |name: &String| seen.iter().any(|(known, _)| known == name);
+        let constants = table.constants.iter().map(|(name, _)| name);
+        twice.extend(constants.filter(|name| is_set(name)).map(String::as_str));
         for member in members {
             let inner = match &member.stored {
                 FieldStorage::Entries(entries) => entries.iter().flatten().collect(),
                 _ => vec![member],
             };
             for field in inner {
-                let at = (&member.places, &field.places);
+                let at = Some((member.places.as_slice(), field.places.as_slice()));
                 for stored in field.columns() {
                     let name = stored.column.raw.as_str();
                     if seen.iter().any(|(known, of)| *known == name && *of != at) {
