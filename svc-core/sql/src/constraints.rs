@@ -176,16 +176,16 @@ fn in_entries(entries: &[Vec<ResolvedField>], field: &FieldSpec) -> Option<Entry
         Some(FieldStorage::Constant(value)) => value == "false",
         other => other.is_none(),
     };
-    let column = |stored: &Option<&FieldStorage>| match stored {
+    let column = |stored: Option<&FieldStorage>| match stored {
         Some(FieldStorage::Column(stored)) => Some(stored.column.raw.clone()),
         _ => None,
     };
-    let constant = |stored: &Option<&FieldStorage>| match stored {
+    let constant = |stored: Option<&FieldStorage>| match stored {
         Some(FieldStorage::Constant(value)) => Some(value.clone()),
         _ => None,
     };
-    let columns: Option<BTreeSet<String>> = all.iter().map(column).collect();
-    let constants: Option<BTreeSet<String>> = all.iter().map(constant).collect();
+    let columns: Option<BTreeSet<String>> = all.iter().copied().map(column).collect();
+    let constants: Option<BTreeSet<String>> = all.iter().copied().map(constant).collect();
     match all.as_slice() {
         [_, _, ..] if columns.is_some_and(|columns| columns.len() == 1) => Some(EntryValues::Same),
         [Some(FieldStorage::Constant(value)), rest @ ..]

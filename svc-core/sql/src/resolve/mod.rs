@@ -632,14 +632,15 @@ impl<'a> MappingChecker<'a> {
         ];
         let own = own.into_iter().flatten().map(String::as_str);
         let links = table.links.iter().map(|link| link.column.as_str());
-        // Each name with the position of its member, if it has one.
-        let mut seen: Vec<(&str, Option<(&[usize], &[usize])>)> = Vec::new();
+        // Each name with the position of its member, which is empty for other columns.
+        let none: [&[usize]; 2] = [&[], &[]];
+        let mut seen: Vec<(&str, [&[usize]; 2])> = Vec::new();
         let mut twice: Vec<&str> = Vec::new();
         for name in own.chain(links) {
             if seen.iter().any(|(known, _)| *known == name) {
                 twice.push(name);
             }
-            seen.push((name, None));
+            seen.push((name, none));
         }
         let is_set = |name: &String| seen.iter().any(|(known, _)| known == name);
         let constants = table.constants.iter().map(|(name, _)| name);
@@ -650,7 +651,7 @@ impl<'a> MappingChecker<'a> {
                 _ => vec![member],
             };
             for field in inner {
-                let at = Some((member.places.as_slice(), field.places.as_slice()));
+                let at = [member.places.as_slice(), field.places.as_slice()];
                 for stored in field.columns() {
                     let name = stored.column.raw.as_str();
                     if seen.iter().any(|(known, of)| *known == name && *of != at) {
