@@ -118,6 +118,8 @@ impl Server {
             .find(|program| program.exists())
             .unwrap_or_else(|| panic!("{name} is not installed"));
         let mut command = self.place.command(&program);
+        // The user of the server cannot write to the folder of the user who runs the tests.
+        command.env("TMPDIR", self.place.path(""));
         command.arg("--no-defaults");
         command
     }
